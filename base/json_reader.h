@@ -36,7 +36,7 @@ void json_reader_refuse(json_reader_t *r, const char *format, ...)
  * a list are equal if they were kept, too */
 const void *json_reader_keep(json_reader_t *r, const void *data, size_t n);
 
-/** The same for a text. */
+/** Keep a text in this way. */
 const char *json_reader_keep_text(json_reader_t *r, const char *s);
 
 /** Does a text have control characters? */

@@ -35,7 +35,7 @@ int ask_flush(int status);
  * freed. */
 int ask_directory(const char **dir);
 
-/** The same, and print no reason. */
+/** As ask_directory(), but no reason is printed. */
 int ask_directory_silently(const char **dir);
 
 /** The path of a file: DIR/current/NAME, or else DIR/NAME. During an upgrade a

@@ -29,7 +29,7 @@ typedef struct {
 
 typedef struct {
     char *command; /**< what is run, as it is shown; malloc() */
-    char *line;    /**< the same with `exec`, for sh -c; malloc() */
+    char *line;    /**< what sh -c gets: with `exec`; malloc() */
     int uses_port; /**< PORT has to be a number, though nobody listens there */
     int runs_node, runs_ruby; /**< it gets our helper of that language */
     detect_package_t package; /**< of the script of npm; empty: none */

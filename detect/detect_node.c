@@ -23,8 +23,8 @@ static const char developers[] =
 /* Programs that also build what runs without them. */
 static const char builders[] =
     " next nuxt nuxi nest astro svelte-kit vite ng nitro vinxi ";
-/* The same programs where they serve the project while somebody writes it, or
- * show what was built. Some do that in a child process, which has no socket. */
+/* Builders serve the project with these words while somebody writes it, or show
+ * what was built. Some do that in a child process, which has no socket. */
 #define SHOWS                                                                  \
     "^(vite *($|-)|(ng +(serve|s|dev)|(nuxt|nuxi) +start|"                     \
     "(next|nuxt|nuxi|astro|svelte-kit|vite|nitro|vinxi) +(dev|preview))( |$))"

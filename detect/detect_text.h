@@ -34,7 +34,7 @@ int detect_text_exists(int dir, const char *path);
  *          memory, no such file, or a link that leads out of `dir` */
 char *detect_text_read(int dir, const char *path);
 
-/** The same of a file of the user, such as those of nvm: links may lead
+/** Read a file of the user, such as those of nvm, in which links may lead
  * anywhere. @param path absolute, or below the current directory */
 char *detect_text_read_linked(const char *path);
 

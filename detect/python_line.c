@@ -20,7 +20,7 @@ static const char *line_with(const char *from, const char *word)
     return end ? end + 1 : at ? from : NULL;
 }
 
-/* The same behind a line. */
+/* The next line that has the word. */
 static const char *next_with(const char *line, const char *word)
 {
     line = strchr(line, '\n');

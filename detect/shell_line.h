@@ -55,7 +55,8 @@ char *shell_line_exec(const char *line);
 int shell_line_word(const char *line, const shell_part_t *word, char *text,
                     size_t size);
 
-/** The same, but a substitution stays as it is written: ${PORT:-80}.
+/** Copy a word without its quotes; a substitution stays as it is written:
+ * ${PORT:-80}.
  * @return 0: it is too long, and `text` is "" */
 int shell_line_written(const char *line, const shell_part_t *word, char *text,
                        size_t size);

@@ -33,7 +33,7 @@
 #include "spawner/control/control.h"
 
 #define REMAINS_LIMIT (5 * SECOND) /* for the rest of a process group to end */
-#define STOP_LIMIT    (2 * SECOND) /* the same when httpd stops */
+#define STOP_LIMIT    (2 * SECOND) /* and when httpd stops */
 #define REMAINS_POLL  50000
 #define CLOSE_PAUSE   SECOND /* between two tries */
 #define SLOW_PAUSE    SECOND /* from the begin of a start to the first look */

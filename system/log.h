@@ -123,7 +123,7 @@ typedef struct {
 size_t log_format_line(const char *format, const log_message_t *message,
                        char *to, size_t size);
 
-/** The same for a log that is not an error log: "[time] shop[4711]> text". */
+/** Make a line of a log that is not an error log: "[time] shop[4711]> text". */
 size_t log_format_bare(const log_message_t *message, char *to, size_t size);
 
 /**

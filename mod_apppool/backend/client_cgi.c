@@ -217,7 +217,8 @@ static int end_wrong(cgi_t *cgi)
                                         HTTP_BAD_GATEWAY);
 }
 
-/* The same, before anything of this response: it belongs to an earlier one. */
+/* Wrong FastCGI, before anything of this response: it belongs to an earlier
+ * one. */
 static int end_stray(cgi_t *cgi)
 {
     cgi->stray = 1;
@@ -545,7 +546,7 @@ static int pass_held(cgi_t *cgi)
     return status == GO_ON ? pass_on(cgi) : status;
 }
 
-/* The same over scgi and uwsgi. What has come is held until the buffer is full
+/* Receive over scgi and uwsgi. What has come is held until the buffer is full
  * or the app pauses. If the end comes before, everything is passed on at once.
  * @return GO_ON, or what the handler is to return */
 static int receive_bytes(cgi_t *cgi)

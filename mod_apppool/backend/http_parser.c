@@ -10,8 +10,8 @@
 #include "mod_apppool/backend/header_size.h"
 
 #define BUFFER     (32 * 1024) /* bytes that are read at once */
-#define FEW        4096        /* the same, of a header that has no body */
-#define ROOM       (16 * 1024) /* the same, at least, within a body */
+#define FEW        4096        /* of a header that has no body */
+#define ROOM       (16 * 1024) /* within a body, at least */
 #define FIRST_LINE 12          /* bytes of "HTTP/1.1 200" */
 #define CODE       3           /* digits of a status */
 
@@ -23,7 +23,7 @@
 /* What the next byte belongs to. */
 enum { HEADER, BODY, ENDED, WRONG };
 
-/* The same, between two chunks. */
+/* And within a body of chunks. */
 enum {
     CHUNK_SIZE,
     CHUNK_EXTENSION,

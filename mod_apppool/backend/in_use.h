@@ -34,7 +34,7 @@ typedef struct apppool_in_use_t {
     struct apppool_in_use_t *next, **at; /**< other threads write them */
     int has_begun;                       /**< and has not ended */
     int app;                             /**< descriptor; -1: there is none */
-    int client;                          /**< the same, a copy */
+    int client;                          /**< a copy of its descriptor, or -1 */
     int has_copies;                      /**< app is a copy, too */
 } apppool_in_use_t;
 
@@ -46,8 +46,8 @@ void apppool_in_use_init(apr_pool_t *p);
  * @param app descriptor of the connection, open until then */
 void apppool_in_use_begin(apppool_in_use_t *use, int app);
 
-/** The same for a connection of mod_proxy, which becomes a tunnel to the client
- * of the request. */
+/** A request begins to use a connection of mod_proxy, which becomes a tunnel to
+ * its client. */
 void apppool_in_use_begin_tunnel(apppool_in_use_t *use, int app,
                                  const request_rec *r);
 

@@ -41,7 +41,7 @@ typedef struct {
     uint64_t id;   /**< of the process */
     int place;     /**< where it is parked; -1: nowhere */
     int may_share; /**< the connection may be parked at the end */
-    int is_held;   /**< the same, until end() */
+    int is_held;   /**< as may_share, but 0 after end() */
     int is_taken;  /**< this request has what is parked */
 } apppool_parked_t;
 

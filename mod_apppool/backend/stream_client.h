@@ -55,7 +55,7 @@ int apppool_stream_client_is_there(const apppool_stream_client_t *client);
  * @return 0 also if it is not known */
 int apppool_stream_client_has_left(apppool_stream_client_t *client);
 
-/** The same without a line in the log, and without any consequence. */
+/** Has the client left? Nothing is logged, and nothing follows. */
 int apppool_stream_client_look(apppool_stream_client_t *client);
 
 #endif

@@ -140,7 +140,8 @@ static const ap_directive_t *find_alias(apr_pool_t *p, const ap_directive_t *d,
     return found;
 }
 
-/* The same among these. @param list NULL: there are none */
+/* The first Alias of a list that find_alias() finds.
+ * @param list NULL: there are none */
 static const ap_directive_t *
 find_among(apr_pool_t *p, const apr_array_header_t *list, const char *root)
 {

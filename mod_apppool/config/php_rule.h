@@ -40,7 +40,7 @@ const apppool_php_rule_t *apppool_php_rule_make(cmd_parms *cmd,
  * @return index of the suffix; -1: it is no script */
 int apppool_php_rule_suffix(const char *filename);
 
-/** The same of a suffix: ".php" */
+/** @param suffix ".php" @return its index; -1: it is none of PHP's */
 int apppool_php_rule_suffix_index(const char *suffix);
 
 /** Would this handler run PHP? */
@@ -62,8 +62,9 @@ typedef struct {
     const apppool_php_rule_t *force_type;
     const apppool_php_rule_t *engine; /**< php_flag engine ... */
     /* For each suffix, the last one. */
-    const apppool_php_rule_t *handler[APPPOOL_PHP_SUFFIXES]; /**< Add, Remove */
-    const apppool_php_rule_t *type[APPPOOL_PHP_SUFFIXES];    /**< the same */
+    const apppool_php_rule_t
+        *handler[APPPOOL_PHP_SUFFIXES]; /**< AddHandler, ... */
+    const apppool_php_rule_t *type[APPPOOL_PHP_SUFFIXES]; /**< AddType, ... */
 } apppool_php_rules_t;
 
 const apppool_php_rules_t *

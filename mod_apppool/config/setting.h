@@ -39,7 +39,7 @@ typedef struct {
     size_t at;             /**< in apppool_dir_t or apppool_server_t */
     size_t in_app;         /**< in apppool_app_t; KEPT, SENT and POOL have it */
     apr_int64_t otherwise; /**< default; APPPOOL_UNSET: none, or a rule */
-    const char *text;      /**< the same of a text; NULL */
+    const char *text;      /**< default of a text; NULL */
     const char *key;       /**< in the app table; NULL: none */
     apr_int64_t least, most;
     const char *zero; /**< what 0 means; or the words */
@@ -53,7 +53,7 @@ extern const apppool_setting_t apppool_settings[APPPOOL_SETTINGS];
 apr_int64_t apppool_setting_of(const apppool_dir_t *dir,
                                apppool_setting_id_t setting);
 
-/** The same for a request. */
+/** A number of the place of a request, or its default. */
 apr_int64_t apppool_setting_here(const request_rec *r,
                                  apppool_setting_id_t setting);
 

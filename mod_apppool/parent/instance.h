@@ -49,7 +49,7 @@ const char *apppool_instance_build(apr_pool_t *p);
  * used */
 apppool_instance_t *apppool_instance_find(apr_pool_t *p);
 
-/** The same. It is made if there is none. */
+/** The instance of this build, which is made if there is none. */
 apppool_instance_t *apppool_instance_obtain(apr_pool_t *p);
 
 /** Was it started? */

@@ -36,7 +36,7 @@ APLOG_USE_MODULE(apppool);
  * seconds, and more often when children of httpd end. */
 #define CHECK_INTERVAL      9000             /* ms between two checks */
 #define CHECKS              3                /* it hangs */
-#define STOP_CHECK_INTERVAL APR_USEC_PER_SEC /* the same when it is to stop */
+#define STOP_CHECK_INTERVAL APR_USEC_PER_SEC /* us, when it is to stop */
 #define STOP_CHECKS         4
 #define DEATH               APR_USEC_PER_SEC /* us for SIGKILL to take effect */
 

@@ -35,7 +35,8 @@ void apppool_rest_keep(apppool_rest_t *rest, const char *bytes, size_t n);
 ssize_t apppool_rest_put(apppool_rest_t *rest, int fd, const char *bytes,
                          size_t n);
 
-/** The same without new bytes. */
+/** Send what was kept, as far as that is possible without waiting.
+ * @return as apppool_rest_put() */
 ssize_t apppool_rest_send(apppool_rest_t *rest, int fd);
 
 /** Forget it. */

@@ -43,7 +43,7 @@ void apppool_error_page_send(request_rec *r, request_rec *first,
                              const apppool_app_t *app,
                              const apppool_error_page_t *about, int status);
 
-/** The same in two lines of text: for a page that httpd makes. */
+/** What the page says, in two lines of text: for a page that httpd makes. */
 const char *apppool_error_page_note(request_rec *r,
                                     const apppool_error_page_t *about);
 

@@ -77,8 +77,8 @@ static noted_t *noted_of(const request_rec *r)
     return noted && ((noted_t *)noted)->r == r ? noted : NULL;
 }
 
-/* The same of the request that this ErrorDocument is about. Others may be
- * between them, such as for a DirectoryIndex. */
+/* What was noted about the request that this ErrorDocument is about. Others may
+ * be between them, such as for a DirectoryIndex. */
 static noted_t *noted_before(const request_rec *r)
 {
     const request_rec *one;

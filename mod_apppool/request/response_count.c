@@ -28,7 +28,7 @@ static count_t *count_of(const request_rec *r)
     return state ? state->count : NULL;
 }
 
-/* The same, for facts about what the client has asked for. What happens to an
+/* The count for facts about what the client has asked for. What happens to an
  * ErrorDocument, which another application may have, says nothing about that.
  * @return NULL: this is a request for an ErrorDocument */
 static count_t *count_of_own(const request_rec *r)

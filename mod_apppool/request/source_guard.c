@@ -90,9 +90,10 @@ static int is_known(const known_t *known, const roots_t *roots,
            known->place.changed.tv_nsec == directory.changed.tv_nsec;
 }
 
-/* The same. An AppRoot may be a link to another directory by now. What is known
- * is therefore about directories, not about AppRoots: a new release has not
- * been seen, so that it is looked for at once. */
+/* As look_for_root(), with what is known. An AppRoot may be a link to another
+ * directory by now. What is known is therefore about directories, not about
+ * AppRoots: a new release has not been seen, so that it is looked for at
+ * once. */
 static int find_root(roots_t *roots, place_t directory)
 {
     static __thread known_t all[KNOWN];

@@ -52,10 +52,10 @@ int apppool_untrusted_headers_note(request_rec *r);
  * are in proportion to the headers. */
 void apppool_untrusted_headers_remove(request_rec *r);
 
-/** The same for headers only, before RequestHeader is done for the place of
- * this request. After an internal redirect, and in a subrequest, RequestHeader
- * of another place may have appended to what the client has sent. Such a header
- * is removed as a whole. */
+/** Remove headers of the client only, before RequestHeader is done for the
+ * place of this request. After an internal redirect, and in a subrequest,
+ * RequestHeader of another place may have appended to what the client has sent.
+ * Such a header is removed as a whole. */
 void apppool_untrusted_headers_remove_early(request_rec *r);
 
 /** The application does not serve this request. Put back the headers that were

@@ -396,7 +396,7 @@ typedef struct {
 
     int64_t sampled;   /**< us: the last step */
     uint64_t cpu;      /**< us that its processes have used, dead ones, too */
-    uint64_t cpu_then; /**< the same, at `sampled` */
+    uint64_t cpu_then; /**< `cpu` at `sampled` */
     uint64_t padding3[5];
 
     apl_moment_t moments[APL_WINDOWS][APL_MOMENTS];

@@ -51,7 +51,7 @@ static void take_turn_above(apl_lock_token_t *token, apl_group_t *group)
                         &group->above);
 }
 
-/* The same for a place below the limit. */
+/* The group waits for a place below the limit. */
 static void take_turn(apl_lock_token_t *token, apl_group_t *group)
 {
     apl_pool_t *pool = token->pool;

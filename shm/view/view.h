@@ -42,7 +42,8 @@ enum {
  */
 json_t *apl_report_json(const apl_pool_t *copy, int parts);
 
-/** The same with one group only. @param only its name; NULL: all groups */
+/** Describe one group of a snapshot only.
+ * @param only its name; NULL: all groups */
 json_t *apl_report_part(const apl_pool_t *copy, int parts, const char *only);
 
 /** Its part about the last ten minutes: one object for each time between two

@@ -145,9 +145,9 @@ void abandoned_check(spawner_t *s);
  * The spawner wakes up for that. @return 1: the connection is being cut */
 int connection_cut_ask(spawner_t *s, process_t *p);
 
-/** The same, if the child of httpd that has used it last was killed within its
- * request, and the process has no other. If the request was allowed to last, no
- * session is left that says so. */
+/** As connection_cut_ask(), if the child of httpd that has used it last was
+ * killed within its request, and the process has no other. If the request was
+ * allowed to last, no session is left that says so. */
 void connection_cut_ask_if_left(spawner_t *s, process_t *p);
 
 /** Is a job about to cut it? The spawner wakes at the end of that job. */

@@ -47,7 +47,7 @@ typedef struct {
     int64_t uid_at; /**< us: when the process began from which `uid` is known
                          (apply_table.c); 0: httpd knows it */
     const char *const *env;        /**< NAME=value, NULL at the end */
-    const char *const *store_env;  /**< the same, of AppStore */
+    const char *const *store_env;  /**< as env, from AppStore */
     const char *restart_dir;       /**< of restart.txt */
     const char *const *directives; /**< for `apppoolctl show`: name, words and
                                         place, with tabs between; NULL at the
@@ -94,7 +94,7 @@ typedef struct {
 app_table_t *app_table_load(int dirfd, const char *name, apr_pool_t *parent,
                             char *error);
 
-/** The same from a text, for app_table_load() and tests. */
+/** Load a table from a text, for app_table_load() and tests. */
 app_table_t *app_table_parse(const char *text, size_t length,
                              apr_pool_t *parent, char *error);
 

@@ -39,8 +39,8 @@ uid_t approot_owner_user(const app_entry_t *app);
  */
 int approot_owner_is_held(const char *path, uid_t owner);
 
-/** The same for a file that was opened. The path must lead to that file, and
- * only root or this user may have put it there. */
+/** May only root or this user change a file that was opened? The path must lead
+ * to that file, and only root or this user may have put it there. */
 int approot_owner_holds(const char *path, uid_t owner, const struct stat *file);
 
 #endif

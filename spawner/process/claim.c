@@ -16,7 +16,7 @@
 #include "spawner/process/socket_owner.h"
 
 #define REGISTRY_TRIES 200 /* of 10 ms: for the last spawner to end */
-#define DOOMED_TRIES   50  /* the same if it was sent SIGKILL */
+#define DOOMED_TRIES   50  /* and if it was sent SIGKILL */
 
 void claim_recall(const runtime_dir_t *rt, char instance[17])
 {

@@ -28,7 +28,7 @@ unsigned char *store_hello_of(store_space_t *const *spaces, unsigned n,
                               const store_history_t *history, uint32_t bits,
                               size_t *size);
 
-/** The same with the spaces of this store that a master may have.
+/** Make the hello with the spaces of this store that a master may have.
  * @param is_plain 1: it has not proven that it knows the secret, so it gets the
  *                 name of the open space only
  * @param n        gets the size */

@@ -416,9 +416,9 @@ int store_change_sender_clear(store_change_sender_t *p)
 #define GATHER 300000
 #define SECOND 1000000000
 
-/* The same while a client waits: so much for each change of the last packet, and
- * no more than GATHER. So only changes that come fast are gathered, and one that
- * comes alone is sent at once. */
+/* From one packet to the next while a client waits, ns: so much for each change
+ * of the last packet, and no more than GATHER. So only changes that come fast
+ * are gathered, and one that comes alone is sent at once. */
 #define EACH   20000
 
 static int is_due(const store_push_t *p, const store_sender_t *to,
@@ -443,8 +443,8 @@ static int mark(store_push_t *p, store_sender_t *to,
                              store_confirm_is_wanted());
 }
 
-/* A key that this thread has looked up may have expired. Then it was removed, which
- * is a change that the feeders of the other slaves are woken for. */
+/* A key that this thread has looked up may have expired. Then it was removed,
+ * which is a change that the feeders of the other slaves are woken for. */
 int store_push(store_push_t *p, store_sender_t *to,
                const store_cursor_t *cursor)
 {

@@ -38,7 +38,8 @@ store_stream_t *store_stream_make(int fd, int is_server,
                                   const unsigned char *secret,
                                   unsigned n_secret);
 
-/** Go on with the handshake. Plain: done at once. Reading and writing do it too.
+/** Go on with the handshake. Plain: done at once. Reading and writing do it
+ * too.
  * @return 0: it is done; -1: EAGAIN and others */
 int store_stream_handshake(store_stream_t *);
 
@@ -49,14 +50,14 @@ ssize_t store_stream_read(store_stream_t *, void *to, size_t n);
  * @return bytes, at least 1; -1 */
 ssize_t store_stream_write(store_stream_t *, const void *from, size_t n);
 
-/** The same from and to many places. A plain socket is read by one recvmsg(). One
- * that has sent descriptors, too, is an error. TLS is read until there is no more,
- * and one record is written. */
+/** Read to and write from many places. A plain socket is read by one recvmsg().
+ * One that has sent descriptors, too, is an error. TLS is read until there is
+ * no more, and one record is written. */
 ssize_t store_stream_readv(store_stream_t *, struct iovec *, unsigned n);
 ssize_t store_stream_writev(store_stream_t *, struct iovec *, unsigned n);
 
-/** Has the last store_stream_readv() read all that is there? Then the next bytes
- * are an event, and so is the end, if no event has reported it before. */
+/** Has the last store_stream_readv() read all that is there? Then the next
+ * bytes are an event, and so is the end, if no event has reported it before. */
 int store_stream_is_dry(const store_stream_t *);
 
 /** What the last call that returned EAGAIN waits for: POLLIN or POLLOUT. */
@@ -65,7 +66,8 @@ short store_stream_events(const store_stream_t *);
 /** 1: bytes are there that poll() does not see. */
 int store_stream_pending(const store_stream_t *);
 
-/** 1: something can be read, and it is not the end. TLS: or a part of a record. */
+/** 1: something can be read, and it is not the end. TLS: or a part of a
+ * record. */
 int store_stream_has_bytes(const store_stream_t *);
 
 int store_stream_is_tls(const store_stream_t *);
@@ -73,7 +75,8 @@ int store_stream_is_tls(const store_stream_t *);
 int store_stream_fd(const store_stream_t *);
 
 /** For threads that may wait: read or write all. @param ms for each wait
- *  @return 0; -1: errno, ETIMEDOUT, or ECONNRESET when the other end has ended */
+ *  @return 0; -1: errno, ETIMEDOUT, or ECONNRESET when the other end has
+ *  ended */
 int store_stream_read_all(store_stream_t *, void *to, size_t n, int ms);
 int store_stream_write_all(store_stream_t *, const void *from, size_t n,
                            int ms);

@@ -21,8 +21,8 @@ void store_accept_begin(store_worker_t *workers, unsigned n);
 /** Accept what waits at a listener of the space, up to a limit. */
 void store_accept(store_served_t *, int listener, int64_t now);
 
-/** The same at a listener of AppStoreListen. Where there is a secret, its
- * clients have to log in. */
+/** Accept what waits at a listener of AppStoreListen. Where there is a secret,
+ * its clients have to log in. */
 void store_accept_tcp(const store_tcp_listener_t *, int64_t now);
 
 /** Have a worker serve this client, unless there are too many of its space.
@@ -30,7 +30,7 @@ void store_accept_tcp(const store_tcp_listener_t *, int64_t now);
  * @param uid of the client; 0: it is never refused */
 void store_accept_admit(store_served_t *, store_stream_t *, uid_t uid);
 
-/** The same for a client that has no space before it logs in
+/** Have a worker serve a client that has no space before it logs in
  * (waiting_clients.h). */
 void store_accept_locked(store_stream_t *, int64_t now);
 

@@ -600,7 +600,7 @@ static int end_for_another_role(void)
     return store_stop_signal_came() ? end() : CONTRACT_EXIT_AGAIN;
 }
 
-/* The same, but the next process is of another instance. */
+/* End, because the next process is of another instance. */
 static int end_for_another_build(void)
 {
     store_note(STORE_NOTICE, "the store of another build takes over");

@@ -21,7 +21,7 @@ void store_stop_signal_begin(int fd);
  *         has not come. Each call is a system call */
 int64_t store_stop_signal_at(void);
 
-/** The same, as yes or no. */
+/** Has it come? */
 int store_stop_signal_came(void);
 
 /** For what takes long and ends later in any case: a heartbeat, and a look. */

@@ -278,60 +278,70 @@ static int is_broken(const apppool_app_request_t *req)
            (req->broken || apl_alive_ending(req->ref.pid));
 }
 
+/* Is this the end of the request? Then *status is what the handler returns. */
+static int is_over(apppool_app_request_t *req, apppool_outcome_t outcome,
+                   int *status)
+{
+    int done = outcome == APPPOOL_HEARD;
+
+    if (is_stopped(req, outcome, *status)) {
+        req->silent = outcome != APPPOOL_UNSENT && !req->closed;
+        apppool_error_response_forget(req->r);
+        *status = apppool_error_response_pool(req->r, req->app, &req->ref,
+                                              APL_ESTOPPING);
+        return 1;
+    }
+    if (outcome != APPPOOL_UNSENT && !req->started &&
+        apppool_app_request_is_killed(req)) {
+        *status = apppool_error_response_killed(req->r, req->app, &req->ref);
+        return 1;
+    }
+    if (apppool_response_check_overridden(req->r))
+        req->unanswered = 0;
+    else if (done && !req->started) {
+        *status =
+            req->overloaded
+                ? apppool_error_response_overloaded(req->r, req->app, &req->ref)
+                : apppool_error_response_app(req->r, req->app, &req->ref,
+                                             *status, is_broken(req));
+        req->silent = *status == HTTP_GATEWAY_TIME_OUT;
+    }
+    return done;
+}
+
+/* There is no connection, or the process ends. @return as apppool_exchange();
+ * -1: the process lives, and may get the request again */
+static int leave(apppool_app_request_t *req, apr_status_t rv, int *status)
+{
+    if (rv != APR_SUCCESS && !refused(rv)) {
+        *status =
+            apppool_error_response_connect(req->r, req->app, &req->ref, rv);
+        return 1;
+    }
+    if (rv != APR_SUCCESS)
+        apppool_app_request_detach_refusing(req);
+    else if (!apppool_app_request_detach_if_ending(req))
+        return -1;
+    *status = OK;
+    return 0;
+}
+
 int apppool_exchange(apppool_app_request_t *req, int *status)
 {
     apppool_endpoint_t endpoint = endpoint_of(req);
     apr_status_t rv = APR_SUCCESS;
     apppool_outcome_t outcome;
-    int i, done;
+    int i, left;
 
     for (i = 0; i < BREAKS; i++) {
         req->unanswered = 1;
         outcome = try_once(req, &endpoint, status, &rv);
-        if (*status == SUSPENDED)
-            return 1;
-        done = outcome == APPPOOL_HEARD;
-        if (is_stopped(req, outcome, *status)) {
-            req->silent = outcome != APPPOOL_UNSENT && !req->closed;
-            apppool_error_response_forget(req->r);
-            *status = apppool_error_response_pool(req->r, req->app, &req->ref,
-                                                  APL_ESTOPPING);
-            return 1;
-        }
-        if (outcome != APPPOOL_UNSENT && !req->started &&
-            apppool_app_request_is_killed(req)) {
-            *status =
-                apppool_error_response_killed(req->r, req->app, &req->ref);
-            return 1;
-        }
-        if (apppool_response_check_overridden(req->r))
-            req->unanswered = 0;
-        else if (done && !req->started) {
-            *status =
-                req->overloaded
-                    ? apppool_error_response_overloaded(req->r, req->app,
-                                                        &req->ref)
-                    : apppool_error_response_app(req->r, req->app, &req->ref,
-                                                 *status, is_broken(req));
-            req->silent = *status == HTTP_GATEWAY_TIME_OUT;
-        }
-        if (done)
+        if (*status == SUSPENDED || is_over(req, outcome, status))
             return 1;
         apppool_error_response_forget(req->r);
-        if (rv != APR_SUCCESS && refused(rv)) {
-            *status = OK;
-            apppool_app_request_detach_refusing(req);
-            return 0;
-        }
-        if (rv != APR_SUCCESS) {
-            *status =
-                apppool_error_response_connect(req->r, req->app, &req->ref, rv);
-            return 1;
-        }
-        if (apppool_app_request_detach_if_ending(req)) {
-            *status = OK;
-            return 0;
-        }
+        left = leave(req, rv, status);
+        if (left >= 0)
+            return left;
         endpoint.may_reuse = 0; /* others may be closed, too */
         apr_sleep(1000 << i);   /* the process lives, but ends connections */
     }

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/report/port_owner.h"
+#include "spawner/report/reports.h"
 
 #include <dirent.h>
 #include <fcntl.h>

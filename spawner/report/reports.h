@@ -188,6 +188,16 @@ void start_failure_recall(const spawner_t *s);
 /** Remove files that belong to no configured app. */
 void start_failure_sweep(const spawner_t *s);
 
+/* port_owner.c: which process listens on a TCP port that an app could not have.
+ *
+ * Errors: what is not found is not said.
+ * Trust:  a process is named only if it belongs to the app's user: the text is
+ *         shown to that user. A process may have any name. */
+
+/** Write "port 3000 is used by node, pid 4711", or "... by another user's
+ * process"; "": nobody listens there. @param user of the app */
+void port_owner_say(unsigned port, uid_t user, char *text, size_t size);
+
 /* template_failure.c: one rule for a template that fails: the command of the
  * app is executed instead. After two failures in a row there is no template
  * until the code or the configuration changes.

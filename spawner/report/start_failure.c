@@ -13,7 +13,6 @@
 #include "shm/slots/group.h"
 #include "shm/verbs/reconcile.h"
 #include "spawner/output/output.h"
-#include "spawner/report/port_owner.h"
 #include "spawner/report/start_reason.h"
 #include "spawner/process/process.h"
 

@@ -4,7 +4,6 @@
  * @file record.h
  * @brief One record of a snapshot (snapshot.h): its bytes, and its check.
  *
- * Lock:  none.
  * Trust: store_record_check() decides whether bytes are a record.
  */
 #ifndef APPPOOL_STORE_SERVER_RECORD_H

@@ -128,6 +128,7 @@ void store_follower_state_better(int is_elsewhere)
 void store_follower_state_connected(void)
 {
     STORE_SET(state.keeps, 0);
+    STORE_SET(state.has_asked, 0);
     STORE_SET(state.better, 0);
     STORE_SET(state.since, 0);
     STORE_SET(state.refused_at, 0);

@@ -26,7 +26,7 @@ typedef struct {
     int is_yrmcds;      /**< only the open space is exchanged */
     int keeps;          /**< the last master that it has met has no better data,
                            so it has kept its own */
-    int has_asked;      /**< the peers were asked */
+    int has_asked;      /**< the peers were asked, since the last master */
     int better;         /**< one of them has better data */
     int64_t refused_at; /**< ms: when a host last took a connection and closed
                            it before a copy had begun: the master does not want

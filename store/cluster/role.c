@@ -420,20 +420,32 @@ static store_ready_t among_peers(const store_follower_state_t *s)
                          : STORE_READY_YES;
 }
 
+/* It has lost its master in the middle of a copy. What it had before is whole, and
+ * no older than the copy of a slave that has lost its master at that time. */
+static store_ready_t with_old_copy(const store_follower_state_t *s)
+{
+    store_ready_t ready = s->connected ? STORE_READY_PART : among_peers(s);
+
+    return ready == STORE_READY_YES ? STORE_READY_OLD : ready;
+}
+
 /* After the start of all hosts there is no master yet. One that has met none may
  * become it, or nobody could. But not with a part of a copy: another host has
  * more, and an administrator knows which. */
 store_ready_t store_role_may_lead(const store_follower_state_t *s,
                                   int64_t began)
 {
-    if (s->keeps &&
-        STORE_GET(store_region_directory()->lacks) != STORE_LACKS_ITEMS)
+    uint32_t lacks = STORE_GET(store_region_directory()->lacks);
+
+    if (s->keeps && lacks != STORE_LACKS_ITEMS)
         return among_peers(s);
     if (s->complete)
         return !store_follower_state_is_old(s) ? STORE_READY_YES
                : s->better                     ? STORE_READY_BETTER
                                                : STORE_READY_OLD;
-    if (s->has_begun || STORE_GET(store_region_directory()->lacks))
+    if (lacks == STORE_LACKS_NEWER)
+        return with_old_copy(s);
+    if (s->has_begun || lacks != STORE_LACKS_NOTHING)
         return STORE_READY_PART;
     if (!s->has_tried || s->was_answered ||
         clock_ms() - began < STORE_FOLLOWER_LOOKS)

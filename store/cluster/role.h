@@ -53,7 +53,8 @@ store_ready_t store_role_is_ready(void);
  * and no master has refused it in the last 10 s. It also is if it keeps its own
  * data, because the master that it has met has no better data, or if it has met
  * no master. In these two cases no other host may have answered that it has
- * better data.
+ * better data. One that has lost its master in the middle of a copy, and had a
+ * whole one before, has an old copy.
  * @param began ms, of clock_ms(): when it began as a slave
  */
 store_ready_t store_role_may_lead(const store_follower_state_t *,

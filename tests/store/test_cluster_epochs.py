@@ -23,6 +23,7 @@ pytestmark = pytest.mark.usefixtures("namespaces")
 LONG = bool(os.environ.get("APPPOOL_LONG"))
 ROUNDS = 20 if LONG else 1
 ITEMS = 100
+MANY = 4000  # of which a copy takes a while
 READY, OLD, PART, BETTER = range(1, 5)  # store_ready_t
 
 
@@ -195,6 +196,27 @@ def test_after_a_split_the_data_decides(cluster: ByHand) -> None:
     wait_until(lambda: of(one).slaves() == 2, "both are its slaves")
     have(cluster.nodes, ITEMS + 10)
     of(two).wait_logged("dropped, because they are only here: 3;")
+
+
+def test_the_master_dies_while_its_only_slave_copies_again() -> None:
+    """The slave had a whole copy, and has it still. So it is usable, as one that
+    has lost its master long ago, and an administrator has nothing to do."""
+    with ByHand(*[store] * 2) as cluster:
+        one, two = cluster.nodes
+        fill(one, b"a", MANY)
+        have(cluster.nodes, MANY)
+        two.host.slow("500kbit")
+        one.member.kill()
+        of(two).wait_logged("this store keeps its items until it has the next")
+        wait_until(lambda: why(two) == PART, "it copies")
+        one.crash()
+        wait_until(lambda: why(two) == OLD, "its copy is old")
+        two.host.fast()
+        two.take()
+        of(two).wait_logged("it has its old copy, ")
+        have([two], MANY)
+        with of(two).connect() as client:
+            assert get(client, b"a%d" % (MANY - 1)) == b"v" * 100
 
 
 @pytest.mark.skipif(not LONG, reason="it waits for the end of a lease")

@@ -175,6 +175,46 @@ static void one_that_keeps_its_data_is_ready(void **state)
     assert_int_equal(store_role_may_lead(&s, now), STORE_READY_PART);
 }
 
+/* It has its old copy then, and a part of the next one. */
+static void one_that_lost_its_master_in_a_copy_has_an_old_one(void **state)
+{
+    uint32_t *lacks = &store_region_directory()->lacks;
+    store_follower_state_t s = {.has_tried = 1, .has_begun = 1};
+
+    (void)state;
+    *lacks = STORE_LACKS_NEWER;
+    assert_int_equal(store_role_may_lead(&s, now), STORE_READY_NOT);
+    s.has_asked = 1;
+    assert_int_equal(store_role_may_lead(&s, now), STORE_READY_OLD);
+    s.better = 1;
+    assert_int_equal(store_role_may_lead(&s, now), STORE_READY_BETTER);
+    s.better = 0;
+    s.has_begun = 0; /* this store was killed then */
+    assert_int_equal(store_role_may_lead(&s, now), STORE_READY_OLD);
+    s.connected = s.has_begun = 1; /* the copy goes on */
+    assert_int_equal(store_role_may_lead(&s, now), STORE_READY_PART);
+    *lacks = STORE_LACKS_ITEMS;
+    s.connected = 0;
+    assert_int_equal(store_role_may_lead(&s, now), STORE_READY_PART);
+    *lacks = STORE_LACKS_NOTHING;
+}
+
+/* The answer that it got before its last master is no answer. */
+static void who_met_a_master_asks_again(void **state)
+{
+    store_follower_state_t s;
+
+    (void)state;
+    store_follower_state_clear();
+    store_follower_state_better(1);
+    store_follower_state(&s);
+    assert_true(s.has_asked && s.better);
+    store_follower_state_connected();
+    store_follower_state_lost();
+    store_follower_state(&s);
+    assert_false(s.has_asked || s.better);
+}
+
 static void a_promotion_says_what_it_has(void **state)
 {
     const store_follower_state_t s = {.keeps = 1, .has_begun = 1};
@@ -202,6 +242,8 @@ int main(void)
         TEST(who_joins_claims_nothing_any_more),
         TEST(one_that_has_less_than_a_peer_is_not_ready),
         TEST(one_that_keeps_its_data_is_ready),
+        TEST(one_that_lost_its_master_in_a_copy_has_an_old_one),
+        TEST(who_met_a_master_asks_again),
         TEST(a_promotion_says_what_it_has),
         TEST(only_a_slave_forgets_by_hand),
     };

@@ -41,6 +41,7 @@
 #include "store/server/password.h"
 #include "store/server/save.h"
 #include "store/server/saver.h"
+#include "store/server/snapshot_load.h"
 #include "store/server/spaces.h"
 #include "store/server/stop_signal.h"
 #include "store/server/store_config.h"
@@ -179,7 +180,8 @@ static const char *why_not(int fd)
                "httpd";
     if (st.st_mode & (S_IRWXG | S_IRWXO))
         return "others than its owner can use it: chmod 600";
-    return st.st_nlink != 1 ? "it has another name, by a hard link" : NULL;
+    return st.st_nlink != 1 ? "it has another name, by a hard link"
+                            : store_snapshot_why_not(fd);
 }
 
 /* @return -1: that was logged */

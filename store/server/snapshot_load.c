@@ -337,6 +337,25 @@ static int is_known(const store_record_file_t *file)
            file->version <= STORE_RECORD_VERSION;
 }
 
+/* A power cut may leave a file that has a length, and zeros. */
+const char *store_snapshot_why_not(int fd)
+{
+    static const store_record_file_t zeros;
+    const uint64_t magic = STORE_RECORD_FILE;
+    store_record_file_t file = zeros;
+    ssize_t n = pread(fd, &file, sizeof file, 0);
+
+    if (n < 0)
+        return strerror(errno);
+    if (memcmp(&file, &zeros, sizeof file) == 0)
+        return NULL;
+    if (memcmp(&file, &magic,
+               (size_t)n < sizeof magic ? (size_t)n : sizeof magic) != 0)
+        return "it is no file of the store";
+    return file.version > STORE_RECORD_VERSION ? "a newer build has saved it"
+                                               : NULL;
+}
+
 int store_snapshot_look(int fd, store_snapshot_head_t *head)
 {
     store_record_file_t file;

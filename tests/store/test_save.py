@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import socket
+import struct
 import threading
 import time
 from pathlib import Path
@@ -292,6 +293,45 @@ def test_a_file_that_is_not_its_own(
         assert "there is no save but at a stop" in store.output()
         assert store.end() == 0
         assert "saved 0 items" in store.output()
+
+
+KEY = b"5e" * 32 + b"\n"  # of AppStoreKey
+
+
+@pytest.mark.parametrize("bytes_, why", [
+    (KEY, "it is no file of the store"), (b"a", "it is no file of the store"),
+    (bytes(20) + KEY, "it is no file of the store"),
+    (FIRST_BUILD[:8] + struct.pack("<I", 3) + FIRST_BUILD[12:],
+     "a newer build has saved it")])
+def test_a_file_of_something_else_stays(
+        tmp_path: Path, bytes_: bytes, why: str) -> None:
+    """The directive names another file by mistake, or this is an older build
+    again."""
+    save = save_file(tmp_path)
+    for file in (save, save.with_name("save.2")):
+        file.write_bytes(bytes_)
+        file.chmod(0o600)
+        with Store(save=save) as store:
+            assert f"AppStoreSave {file}: {why}" in store.output()
+            assert store.end() == 0
+        assert file.read_bytes() == bytes_
+        file.unlink()
+
+
+@pytest.mark.parametrize("length", [1, 24, 28, 4096])
+def test_a_file_of_zeros_is_written(tmp_path: Path, length: int) -> None:
+    """A power cut has left it."""
+    save = save_file(tmp_path)
+    save.touch(0o600)
+    os.truncate(save, length)
+    for _ in range(2):
+        with Store(save=save) as store:
+            assert "AppStoreSave" not in store.output()
+            with store.connect() as connection:
+                put(connection, b"a", b"1")
+            assert store.end() == 0
+            assert "saved 1 item " in store.output()
+    assert "loaded 1 item " in store.printed
 
 
 def test_a_power_cut(tmp_path: Path) -> None:

@@ -106,6 +106,37 @@ static void other_files_have_nothing(void **state)
     assert_int_equal(result.damaged, 1);
 }
 
+/* The store empties a file before it writes it. */
+static void only_its_own_files_are_written(void **state)
+{
+    const char zeros[100] = "";
+    uint32_t version;
+
+    (void)state;
+    assert_null(store_snapshot_why_not(file)); /* empty */
+    assert_int_equal(pwrite(file, zeros, sizeof zeros, 0), sizeof zeros);
+    assert_null(store_snapshot_why_not(file));
+    assert_int_equal(pwrite(file, "x", 1, 30), 1);
+    assert_string_equal(store_snapshot_why_not(file),
+                        "it is no file of the store");
+    assert_int_equal(ftruncate(file, 0), 0);
+    assert_int_equal(pwrite(file, "secret", 6, 0), 6);
+    assert_string_equal(store_snapshot_why_not(file),
+                        "it is no file of the store");
+    save();
+    for (version = 1; version <= STORE_RECORD_VERSION; version++) {
+        assert_int_equal(pwrite(file, &version, sizeof version,
+                                offsetof(store_record_file_t, version)),
+                         sizeof version);
+        assert_null(store_snapshot_why_not(file));
+    }
+    assert_int_equal(pwrite(file, &version, sizeof version,
+                            offsetof(store_record_file_t, version)),
+                     sizeof version);
+    assert_string_equal(store_snapshot_why_not(file),
+                        "a newer build has saved it");
+}
+
 /* Save one more item, of which a byte is wrong in the file. */
 static void save_with_damaged(const void *value, uint32_t n)
 {
@@ -412,6 +443,7 @@ int main(void)
         TEST(what_was_cut_off_is_missed),
         TEST(a_wrong_byte_costs_one_item),
         TEST(other_files_have_nothing),
+        TEST(only_its_own_files_are_written),
         TEST(a_value_is_no_record),
         TEST(false_headers_cost_no_time),
         TEST(a_file_says_what_it_is),

@@ -385,18 +385,36 @@ static void on_asking(void *ctx)
         end_asking(g);
 }
 
+/* How many of its host are there? All places are taken. */
+static unsigned beside(const asking_t *one)
+{
+    const asking_t *g;
+    unsigned n = 0;
+
+    for (g = asked.asking; g < asked.asking + ASKING_MAX; g++)
+        n += (unsigned)store_address_equal(&g->from, &one->from);
+    return n;
+}
+
+/* The oldest one of the host that has most of them: a host that connects very
+ * often keeps no other one out. */
 static asking_t *place(void)
 {
-    asking_t *oldest = &asked.asking[0], *g;
+    asking_t *chosen = asked.asking, *g;
+    unsigned n, most = 0;
 
-    for (g = asked.asking; g < asked.asking + ASKING_MAX; g++) {
+    for (g = asked.asking; g < asked.asking + ASKING_MAX; g++)
         if (!g->talk.stream)
             return g;
-        if (g->since < oldest->since)
-            oldest = g;
+    for (g = asked.asking; g < asked.asking + ASKING_MAX; g++) {
+        n = beside(g);
+        if (n < most || (n == most && g->since >= chosen->since))
+            continue;
+        most = n;
+        chosen = g;
     }
-    end_asking(oldest);
-    return oldest;
+    end_asking(chosen);
+    return chosen;
 }
 
 static void admit(int fd, const store_address_t *from)

@@ -17,8 +17,9 @@
  *        and waits for nobody.
  * Trust: the other end may send anything, and any user of its host may connect.
  *        With a secret, nobody gets beyond the handshake without it. A new one
- *        that asks takes the place of the oldest one, so a host that says
- *        nothing keeps no other one out.
+ *        that asks takes the place of the oldest one of the host that has most
+ *        of them. So a host that says nothing keeps no other one out, and
+ *        neither does one that connects very often.
  */
 #ifndef APPPOOL_STORE_CLUSTER_PEERS_H
 #define APPPOOL_STORE_CLUSTER_PEERS_H

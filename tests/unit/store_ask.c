@@ -4,6 +4,7 @@
 
 #include "store/cluster/peers.h"
 
+#include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>
 #include <string.h>
@@ -239,14 +240,29 @@ static void some_hosts_do_not_ask(void **state)
     assert_true(store_peers_is_one(&config, &config.peer[0]));
 }
 
-static int connect_there(void)
+static int connect_from(const char *host)
 {
+    struct sockaddr_in from = {.sin_family = AF_INET};
     struct sockaddr_storage to;
     socklen_t size =
         store_address_socket(&config.peer[0], config.port_repl, &to);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
+    assert_int_equal(inet_pton(AF_INET, host, &from.sin_addr), 1);
+    assert_int_equal(bind(fd, (struct sockaddr *)&from, sizeof from), 0);
     assert_int_equal(connect(fd, (struct sockaddr *)&to, size), 0);
+    return fd;
+}
+
+/* The host that answers has taken it. */
+static int enter_from(const char *host)
+{
+    int fd = connect_from(host);
+
+    while (poll(&(struct pollfd){watched[0].fd, POLLIN, 0}, 1, 0) == 0)
+        ;
+    pump();
+    assert_true(n_watched <= 17);
     return fd;
 }
 
@@ -257,19 +273,32 @@ static void silent_hosts_keep_nobody_out(void **state)
     unsigned i;
 
     (void)state;
-    for (i = 0; i < sizeof fd / sizeof *fd; i++) {
-        fd[i] = connect_there();
-        while (poll(&(struct pollfd){watched[0].fd, POLLIN, 0}, 1, 0) == 0)
-            ;
-        pump();
-        assert_true(n_watched <= 17);
-    }
+    for (i = 0; i < sizeof fd / sizeof *fd; i++)
+        fd[i] = enter_from("127.0.0.1");
     ask_and_answer();
     assert_int_equal(answers.n, 1);
     store_peers_tick(clock_ms() + 3001);
     assert_int_equal(n_watched, 1);
     for (i = 0; i < sizeof fd / sizeof *fd; i++)
         close(fd[i]);
+}
+
+/* A user of another peer's host connects as often as it can. */
+static void a_host_that_asks_often_keeps_no_other_out(void **state)
+{
+    int slow, fd[40];
+    unsigned i;
+
+    (void)state;
+    store_address_parse("127.0.0.2", &config.peer[config.n_peers++]);
+    slow = enter_from("127.0.0.2");
+    for (i = 0; i < sizeof fd / sizeof *fd; i++)
+        fd[i] = enter_from("127.0.0.1");
+    assert_int_equal(poll(&(struct pollfd){slow, POLLIN, 0}, 1, 0), 0);
+    assert_int_equal(poll(&(struct pollfd){fd[0], POLLIN, 0}, 1, 0), 1);
+    for (i = 0; i < sizeof fd / sizeof *fd; i++)
+        close(fd[i]);
+    close(slow);
 }
 
 /* Nobody learns what it has, and an older host may become the master. */
@@ -308,6 +337,7 @@ int main(void)
         TEST(a_host_that_is_silent_is_not_waited_for),
         TEST(some_hosts_do_not_ask),
         TEST(silent_hosts_keep_nobody_out),
+        TEST(a_host_that_asks_often_keeps_no_other_out),
         TEST(a_port_that_is_taken_is_logged),
     };
 

@@ -20,14 +20,18 @@ APLOG_USE_MODULE(apppool);
 #define BROKEN  "broken"
 #define MANY    "too many"
 #define APPS    64 /* that one request may name */
+#define READY   "ready"
 
 /* ---- the word; NULL: all is well ---- */
 
-static const char *app_word(apl_pool_t *pool, const apppool_app_t *app)
+static const char *app_word(apl_pool_t *pool, const apppool_app_t *app,
+                            int ready)
 {
-    switch (apl_health_app(pool, &app->pool, apl_now())) {
+    switch (apl_health_app(pool, &app->pool, ready, apl_now())) {
     case APR_SUCCESS:
         return NULL;
+    case APL_EWAIT:
+        return "starting";
     case APL_EDRAINED:
         return "drained";
     case APL_EQUEUEFULL:
@@ -51,7 +55,7 @@ static int is_final(const char *word)
 
 /* The host is well while one of its apps is: a failing app must not take a host
  * from the others. @return the word of the first app if none is */
-static const char *host_word(apl_pool_t *pool)
+static const char *host_word(apl_pool_t *pool, int ready)
 {
     const apr_array_header_t *apps = apppool_app_all();
     const char *first = NULL;
@@ -59,7 +63,7 @@ static const char *host_word(apl_pool_t *pool)
 
     for (i = 0; i < apps->nelts; i++) {
         const char *word =
-            app_word(pool, APR_ARRAY_IDX(apps, i, apppool_app_t *));
+            app_word(pool, APR_ARRAY_IDX(apps, i, apppool_app_t *), ready);
 
         if (is_final(word))
             return word;
@@ -87,9 +91,10 @@ static const apppool_app_t *find(const char *name)
 /* The word of the first app that is not well. All of them must exist: a
  * mistake in the balancer's configuration is then seen at once. Anybody may ask,
  * so there is a limit. */
-static const char *named_word(request_rec *r, apl_pool_t *pool)
+static const char *named_word(request_rec *r, apl_pool_t *pool, int ready,
+                              const char *names)
 {
-    char *args = apr_pstrdup(r->pool, r->args), *last, *one;
+    char *args = apr_pstrdup(r->pool, names), *last, *one;
     const char *first = NULL;
     int n = 0;
 
@@ -104,7 +109,7 @@ static const char *named_word(request_rec *r, apl_pool_t *pool)
         app = find(one + 4);
         if (!app)
             return UNKNOWN;
-        first = first ? first : app_word(pool, app);
+        first = first ? first : app_word(pool, app, ready);
     }
     return first;
 }
@@ -124,15 +129,26 @@ static int is_wrong(const char *word)
     return status_of(word) / 100 == 4;
 }
 
+/* "ready", alone or before the names: a balancer that sends no request to an app
+ * without a process. @return the names */
+static const char *names_of(const char *args, int *ready)
+{
+    size_t n = strlen(READY);
+
+    args = args ? args : "";
+    *ready = !strncmp(args, READY, n) && (!args[n] || args[n] == '&');
+    return !*ready ? args : args[n] ? args + n + 1 : args + n;
+}
+
 static const char *word_of(request_rec *r)
 {
     apl_pool_t *pool = apppool_current()->pool;
-    int any = r->args && *r->args;
-    const char *word;
+    int ready;
+    const char *names = names_of(r->args, &ready), *word;
 
     if (!pool)
-        return any ? UNKNOWN : apppool_app_all()->nelts > 0 ? BROKEN : NULL;
-    word = any ? named_word(r, pool) : host_word(pool);
+        return *names ? UNKNOWN : apppool_app_all()->nelts > 0 ? BROKEN : NULL;
+    word = *names ? named_word(r, pool, ready, names) : host_word(pool, ready);
     if (apl_health_is_out(pool) && !is_wrong(word))
         word = OUT;
     return word;

@@ -37,7 +37,8 @@ static apr_status_t slots(apl_pool_t *pool, const apl_group_t *g)
     return APR_SUCCESS;
 }
 
-apr_status_t apl_health_app(apl_pool_t *pool, const apl_app_t *app, int64_t now)
+apr_status_t apl_health_app(apl_pool_t *pool, const apl_app_t *app, int ready,
+                            int64_t now)
 {
     apl_lock_token_t token;
     const apl_group_t *g;
@@ -49,6 +50,8 @@ apr_status_t apl_health_app(apl_pool_t *pool, const apl_app_t *app, int64_t now)
     rv = slots(pool, g);
     if (rv == APR_SUCCESS && g)
         rv = health_of(&token, g);
+    if (rv == APR_SUCCESS && ready && (!g || g->size == 0))
+        rv = APL_EWAIT;
     apl_leave(&token);
     return rv;
 }

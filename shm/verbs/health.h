@@ -21,13 +21,15 @@
 /**
  * What would the next request for this app get? This starts no process and
  * counts nothing.
+ * @param ready is a place in the queue of an app without a process too little?
  * @return APR_SUCCESS: a process, or a place in the queue; APL_EDRAINED,
  *         APL_EQUEUEFULL, APL_EBACKOFF, APL_EUNKILLABLE, APL_EFULL,
  *         APL_ECHILDREN, APL_ESTOPPING: it would be refused at once;
  *         APL_EBACKOFF also while the app does not start, but is tried again
- *         without a request; APL_ELOCK: the lock could not be taken in time
+ *         without a request; APL_EWAIT: `ready`, and the app has no process;
+ *         APL_ELOCK: the lock could not be taken in time
  */
-apr_status_t apl_health_app(apl_pool_t *pool, const apl_app_t *app,
+apr_status_t apl_health_app(apl_pool_t *pool, const apl_app_t *app, int ready,
                             int64_t now);
 
 /** Take the host out, or back in. @return 0: it was so already */

@@ -160,6 +160,39 @@ def test_failing(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
+def test_ready(httpd: Httpd) -> None:
+    """A balancer that asks for it sends no request to an app that has no process
+    yet: its start may fail, or take long."""
+    httpd.log.expect(sentences.DIED)
+    app = httpd.app("shop", "AppPreStart On", "MinInstances 1")
+    blocked, waits = httpd.dir / "blocked", httpd.dir / "waits"
+    waits.write_text(f'#!/bin/sh\nwhile test -e {blocked}; do sleep 0.1; done\n'
+                     'exec "$@"\n')
+    waits.chmod(0o755)
+    app.command = f"{waits} {app.command}"
+    httpd.app("blog")
+    blocked.touch()
+    httpd.start()
+    assert word(httpd, "?app=shop") == "ok"
+    for query in ("?ready", "?ready&app=shop", "?ready&app=blog"):
+        assert word(httpd, query) == "starting"
+    for query in ("?app=shop&ready", "?readyapp=shop", "?ready&app=none",
+                  "?ready&ready"):
+        assert word(httpd, query) == "unknown"
+    blocked.unlink()
+    wait_until(lambda: word(httpd, "?ready&app=shop") == "ok", "it has started")
+    assert word(httpd, "?ready") == "ok"
+    assert word(httpd, "?ready&app=shop&app=blog") == "starting"
+    assert httpd.requests_seen() == []
+    blocked.touch()
+    process, = httpd.pids(app)
+    kill9(process)
+    wait_until(lambda: word(httpd, "?ready") == "starting", "it is dead")
+    blocked.unlink()
+    wait_until(lambda: word(httpd, "?ready") == "ok", "there is another one")
+
+
+@pytest.mark.mpms("event")
 def test_out(httpd: Httpd) -> None:
     """A host that is out serves requests. It stays out when the spawner is
     killed and in a graceful restart, and is in after a restart."""

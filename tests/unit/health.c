@@ -12,7 +12,7 @@ static void is(scene_t *s, const apl_app_t *a, apr_status_t expected)
     apl_counters_t before = s->pool.header->counters;
     uint32_t spawning = s->pool.header->spawning;
 
-    assert_int_equal(apl_health_app(&s->pool, a, s->now), expected);
+    assert_int_equal(apl_health_app(&s->pool, a, 0, s->now), expected);
     assert_memory_equal(&before, &s->pool.header->counters, sizeof before);
     assert_int_equal(s->pool.header->spawning, spawning);
     scene_ok(s);
@@ -154,6 +154,25 @@ static void old_code_that_serves_is_well(void **state)
 }
 
 /* Only the marks of use say so here; no slot is in a list of free ones. */
+/* A balancer may ask for more than a place in the queue. */
+static void ready_with_a_process(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_session_ref_t w;
+
+    (void)state;
+    assert_int_equal(apl_health_app(&s->pool, a, 1, s->now), APL_EWAIT);
+    assert_int_equal(scene_ask(s, &w, a), APL_EWAIT);
+    assert_int_equal(apl_health_app(&s->pool, a, 1, s->now), APL_EWAIT);
+    is(s, a, APR_SUCCESS);
+    scene_ready(s, scene_take(s));
+    assert_int_equal(apl_health_app(&s->pool, a, 1, s->now), APR_SUCCESS);
+    assert_int_equal(apl_admin_drain(&s->pool, a, s->now), APR_SUCCESS);
+    assert_int_equal(apl_health_app(&s->pool, a, 1, s->now), APL_EDRAINED);
+    scene_end(s);
+}
+
 static void no_slot_for_a_child_a_session_or_a_group(void **state)
 {
     scene_t *s = scene_new(1);
@@ -166,14 +185,14 @@ static void no_slot_for_a_child_a_session_or_a_group(void **state)
     s->pool.self = 0;
     is(s, a, APR_SUCCESS);
     h->top_child = s->pool.n.children - 1;
-    assert_int_equal(apl_health_app(&s->pool, a, s->now), APL_ECHILDREN);
+    assert_int_equal(apl_health_app(&s->pool, a, 0, s->now), APL_ECHILDREN);
     h->top_child = 1;
     s->pool.self = self;
     h->top_session = s->pool.n.sessions - 1;
-    assert_int_equal(apl_health_app(&s->pool, a, s->now), APL_EFULL);
+    assert_int_equal(apl_health_app(&s->pool, a, 0, s->now), APL_EFULL);
     h->top_session = 0;
     h->top_group = s->pool.n.groups - 1;
-    assert_int_equal(apl_health_app(&s->pool, a, s->now), APL_EFULL);
+    assert_int_equal(apl_health_app(&s->pool, a, 0, s->now), APL_EFULL);
     h->top_group = 0;
     is(s, a, APR_SUCCESS);
     scene_end(s);
@@ -211,6 +230,7 @@ int main(void)
         cmocka_unit_test(failing_for_the_pause),
         cmocka_unit_test(failing_until_the_minimum_starts),
         cmocka_unit_test(old_code_that_serves_is_well),
+        cmocka_unit_test(ready_with_a_process),
         cmocka_unit_test(no_slot_for_a_child_a_session_or_a_group),
         cmocka_unit_test(the_host_is_out_until_it_is_in),
     };

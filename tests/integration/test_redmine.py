@@ -27,8 +27,6 @@ def make_redmine(place: Path) -> None:
     """What its package does when it is installed."""
     packaged.unpacked("redmine", place)
     root, site = place / "usr/share/redmine", place / "var/lib/redmine/default"
-    if "'propshaft'" in (root / "Gemfile").read_text():
-        pytest.skip("Redmine 6 needs more packages than are installed (Debian 13)")
     for name in ("db", "files", "log", "tmp", "public/plugin_assets"):
         (site / name).mkdir(parents=True)
     config = place / "etc/redmine/default"
@@ -37,7 +35,7 @@ def make_redmine(place: Path) -> None:
     (config / "database.yml").write_text(DATABASE)
     (config / "secret_key.txt").write_text(secrets.token_hex(16))
     # The Gemfile reads database.yml in /usr/share.
-    (root / "Gemfile.local").write_text('gem "sqlite3", "~> 1.4.0"\n')
+    (root / "Gemfile.local").write_text('gem "sqlite3"\n')
     packaged.relocate(place)
     packaged.run(root, "bundle", "exec", "rake", "db:migrate",
                  "redmine:load_default_data", SCHEMA="/dev/null",
@@ -139,5 +137,8 @@ def test_below_a_path(httpd: Httpd) -> None:
                        admin.get("/projects/bridge").text)
     assert paths
     assert [path for path in paths if not path.startswith("/redmine")] == []
-    style, = [path for path in paths if "/application.css" in path]
-    assert admin.get(style.removeprefix("/redmine")).headers["ETag"]
+    style, = [path for path in paths
+              if re.search(r"/application(-\w+)?\.css", path)]
+    assert "font-family" in admin.get(style.removeprefix("/redmine")).text
+    # httpd serves the files of public. Redmine 6 serves its styles itself.
+    assert admin.get("/404.html").headers["ETag"]

@@ -21,13 +21,17 @@ packages_servers="uvicorn uwsgi-core uwsgi-plugin-python3 starman php-cgi
     node-express node-busboy node-cookie-parser"
 # The dependencies of redmine and dokuwiki, which themselves are only unpacked.
 packages_libraries="ruby-actionpack-action-caching ruby-actionpack-xml-parser
-    ruby-addressable ruby-bundler ruby-commonmarker ruby-html-pipeline
-    ruby-mail ruby-marcel ruby-mini-magick ruby-mini-mime ruby-mocha
-    ruby-net-ldap ruby-rails ruby-rails-observers ruby-rbpdf ruby-redcarpet
-    ruby-request-store ruby-roadie-rails ruby-rotp ruby-rouge ruby-rqrcode
-    ruby-sanitize ruby-sqlite3 ruby-task-list ruby-zip libjs-jquery-ui
-    libjs-jquery-cookie libphp-simplepie php-geshi php-phpseclib
+    ruby-addressable ruby-bundler ruby-capybara ruby-commonmarker
+    ruby-html-pipeline ruby-jquery-rails ruby-listen ruby-mail ruby-marcel
+    ruby-mini-magick ruby-mini-mime ruby-mocha ruby-net-ldap ruby-rails
+    ruby-rails-observers ruby-rbpdf ruby-redcarpet ruby-request-store
+    ruby-roadie-rails ruby-rotp ruby-rouge ruby-rqrcode ruby-sanitize
+    ruby-selenium-webdriver ruby-simplecov ruby-sqlite3 ruby-task-list ruby-zip
+    libjs-chart.js libjs-jquery-ui libjs-jquery-cookie libjs-raphael
+    libphp-simplepie php-constant-time php-geshi php-phpseclib php-phpseclib3
     php-random-compat php-xml"
+# Dependencies that Debian 12 does not have.
+packages_newer="ruby-rails-propshaft php-kissifrot-php-ixr"
 packages_unpacked="redmine dokuwiki haproxy apache2 ruby-redis python3-redis"
 # The load balancer is only unpacked, too: its package would start its service.
 packages_balancer_need="liblua5.3-0 libopentracing-c-wrapper0 libsystemd0"
@@ -114,8 +118,12 @@ install_packages() {
 
 # install_for_tests: all packages that the suites need.
 install_for_tests() {
-    # shellcheck disable=SC2086 # a list of words
-    install_packages $packages_test
+    local newer
+    # shellcheck disable=SC2086 # lists of words
+    newer=$(apt-cache show $packages_newer 2>/dev/null |
+        sed -n 's/^Package: //p' | sort -u)
+    # shellcheck disable=SC2086
+    install_packages $packages_test $newer
     # Flask-Session 0.8 does not depend on what it imports.
     ! grep -qs '^import msgspec' \
         /usr/lib/python3/dist-packages/flask_session/*.py ||

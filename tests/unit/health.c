@@ -153,7 +153,6 @@ static void old_code_that_serves_is_well(void **state)
     scene_end(s);
 }
 
-/* Only the marks of use say so here; no slot is in a list of free ones. */
 /* A balancer may ask for more than a place in the queue. */
 static void ready_with_a_process(void **state)
 {
@@ -173,6 +172,7 @@ static void ready_with_a_process(void **state)
     scene_end(s);
 }
 
+/* Only the marks of use say so here; no slot is in a list of free ones. */
 static void no_slot_for_a_child_a_session_or_a_group(void **state)
 {
     scene_t *s = scene_new(1);

@@ -50,6 +50,8 @@ packages bookworm 15 may_skip=1 bookworm
 packages trixie 15 may_skip=1 trixie
 packages rpm 10 may_skip=1 rpm
 container all 15
+vm bookworm 30 bookworm
+vm trixie 30 trixie
 PARTS
 }
 

@@ -99,7 +99,7 @@ def run_all(top: Path, suites: dict[str, str], *words: str,
         (top / "tests" / file).write_text((TOP / "tests" / file).read_text())
     for suite in ("source", "unit", "crash", "model", "fuzz", "bench",
                   "sanitized", "mutants", "integration", "cross", "packages",
-                  "container", "store", "debian"):
+                  "container", "store", "debian", "vm"):
         program = top / "tests" / suite / "run"
         program.parent.mkdir()
         program.write_text("#!/bin/sh\n" + suites.get(

@@ -1,0 +1,104 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""A virtual machine: qemu in software emulation, with the disk, kernel and initrd
+of a directory. It has no network. Its agent runs commands (guest/agent.py)."""
+import json
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+BOOT = 900  # s: at most; it takes 10 s on an idle machine
+END = 600
+KERNEL = ("root=/dev/vda rw console=ttyS0 panic=-1 quiet net.ifnames=0 "
+          "systemd.show_status=false")
+
+
+class Machine:
+    """It exists while `process` is there."""
+
+    place: Path
+
+    def __init__(self) -> None:
+        self.process: "subprocess.Popen[bytes] | None" = None
+
+    def boot(self) -> str:
+        """Start it, and wait for its agent. @return the id of this boot"""
+        assert self.process is None
+        path = self.place / "agent"
+        path.unlink(missing_ok=True)
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(path))
+            listener.listen()
+            listener.settimeout(60)
+            self.process = subprocess.Popen(
+                self.command(path), stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL)
+            self.port, _ = listener.accept()
+        self.port.settimeout(BOOT)
+        self.lines = self.port.makefile("rb")
+        return self.hear()["boot"]
+
+    def command(self, port: Path) -> list[str]:
+        # What the guest has flushed is in the file of the disk: the end of qemu
+        # is the end of the power.
+        return [
+            "qemu-system-x86_64", "-accel", "tcg,thread=multi", "-smp", "2",
+            "-m", "1024", "-nodefaults", "-display", "none", "-no-reboot",
+            "-nic", "none", "-kernel", str(self.place / "vmlinuz"),
+            "-initrd", str(self.place / "initrd"), "-append", KERNEL,
+            "-drive", f"file={self.place}/disk,if=virtio,format=raw,"
+            "cache=writeback", "-serial", f"file:{self.place}/console",
+            "-device", "virtio-rng-pci", "-device", "virtio-serial-pci",
+            "-chardev", f"socket,id=agent,path={port}",
+            "-device", "virtserialport,chardev=agent,name=agent"]
+
+    def hear(self) -> dict[str, str]:
+        line = self.lines.readline()
+        assert line, "the machine is gone; its console ends with\n" \
+            + self.console()
+        return dict(json.loads(line))
+
+    def console(self) -> str:
+        text = (self.place / "console").read_text(errors="replace")
+        return "\n".join(text.splitlines()[-30:])
+
+    def run(self, command: str, limit: float = 600) -> tuple[int, str]:
+        """@return its status and what it prints"""
+        self.port.settimeout(limit + 120)
+        self.port.sendall(json.dumps({"command": command,
+                                      "limit": limit}).encode() + b"\n")
+        reply = self.hear()
+        return int(reply["status"]), reply["output"]
+
+    def shell(self, command: str, limit: float = 600) -> str:
+        """Run it. @return what it prints"""
+        status, output = self.run(command, limit)
+        assert status == 0, f"{command}: exit {status}\n{output[-4000:]}"
+        return output
+
+    def cut(self) -> None:
+        """The power."""
+        if self.process:
+            self.process.kill()
+            self.close()
+
+    def close(self) -> None:
+        assert self.process
+        self.process.wait(END)
+        self.process = None
+        self.lines.close()
+        self.port.close()
+
+    def reboot(self) -> str:
+        """@return the id of the new boot"""
+        return self.ends_by("systemctl --no-block reboot")
+
+    def ends_by(self, command: str) -> str:
+        assert self.process
+        self.shell(command)
+        began = time.monotonic()
+        status = self.process.wait(END)
+        assert status == 0, f"qemu has ended with {status}"
+        print(f"down after {time.monotonic() - began:.1f} s")
+        self.close()
+        return self.boot()

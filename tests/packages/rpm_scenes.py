@@ -1,13 +1,11 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """In a new Debian without a network, which gets RHEL's layout of httpd: install
 the package of rpm_build.py, get a page, install it again, and remove it."""
-import json
-import os
 import re
 import subprocess
-import urllib.request
 from pathlib import Path
 
+from pool import get, ours, pids
 from steps import run, shell, until
 
 WORK = Path("/packages")
@@ -16,7 +14,6 @@ RPM = WORK / "this.rpm"
 ETC = Path("/etc/httpd")
 MODULES = Path("/usr/lib64/httpd/modules")
 ASKED = WORK / "asked"  # what the package's scripts ask systemctl for
-OURS = "/usr/libexec/apppool/"
 
 # RHEL's httpd has these paths built in.
 HTTPD = '#!/bin/sh\nexec /usr/sbin/apache2 -d /etc/httpd -f conf/httpd.conf "$@"\n'
@@ -62,33 +59,8 @@ OTHER = '''
 '''
 
 
-def get(host: str = "shop.test") -> str:
-    request = urllib.request.Request("http://127.0.0.1/", headers={"Host": host})
-    with urllib.request.urlopen(request, timeout=60) as response:
-        return response.read().decode()
-
-
 def parent() -> int:
     return int(Path("/run/httpd/httpd.pid").read_text())
-
-
-def pids() -> set[int]:
-    status = json.loads(shell("apppoolctl --json status"))
-    return {process["pid"] for group in status["groups"]
-            for process in group["processes"]}
-
-
-def ours() -> list[str]:
-    """The programs of the package that run."""
-    found = []
-    for exe in Path("/proc").glob("[0-9]*/exe"):
-        try:
-            name = os.readlink(exe)
-        except OSError:
-            continue
-        if name.startswith(OURS):
-            found.append(name)
-    return found
 
 
 def program(path: str, text: str) -> None:
@@ -188,7 +160,7 @@ def first_page() -> None:
     shell("httpd -k start")
     uid = shell("id -u daemon").strip()
     assert get() == f"the first page, of {uid}"
-    assert get("other.test") == "another site"
+    assert get("/", "other.test") == "another site"
     users = shell("ps -o user:20= -C apache2").split()
     assert set(users) == {"root", "apache"}, users
     assert shell("ps -o user:20= -C apppool-store").strip() == "apppool-store"
@@ -233,7 +205,7 @@ def remove() -> None:
     assert asked()[:3] == ["daemon-reload", "is-active -q httpd.service",
                            "reload httpd.service"]
     assert not ours(), ours()
-    assert parent() == httpd and get("other.test") == "another site"
+    assert parent() == httpd and get("/", "other.test") == "another site"
     left = [line for line in shell("find /usr /etc -xdev -name '*apppool*'")
             .splitlines()]
     assert left == ["/etc/httpd/conf.d/apppool.conf.rpmsave"], left

@@ -1,17 +1,15 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """In a new Debian without a network: install the packages of build.py, and
 upgrade, downgrade, remove and purge them, while clients send requests."""
-import json
-import os
 import re
 import subprocess
 import threading
 import time
-import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Iterator
 
+from pool import get, ours, pids
 from steps import run, shell, until
 
 WORK = Path("/packages")
@@ -55,36 +53,9 @@ SITE = '''
 '''
 
 
-def get(path: str, host: str = "shop.test") -> str:
-    request = urllib.request.Request(f"http://127.0.0.1{path}",
-                                     headers={"Host": host})
-    with urllib.request.urlopen(request, timeout=60) as response:
-        return response.read().decode()
-
-
 def parent() -> int:
     """The pid of httpd."""
     return int(Path("/run/apache2/apache2.pid").read_text())
-
-
-def pids() -> set[int]:
-    """The processes of the application."""
-    status = json.loads(shell("apppoolctl --json status"))
-    return {process["pid"] for group in status["groups"]
-            for process in group["processes"]}
-
-
-def ours() -> list[str]:
-    """The programs of the package that run."""
-    found = []
-    for exe in Path("/proc").glob("[0-9]*/exe"):
-        try:
-            name = os.readlink(exe)
-        except OSError:
-            continue
-        if name.startswith("/usr/libexec/apppool/"):
-            found.append(name)
-    return found
 
 
 def apt(words: str) -> str:

@@ -215,6 +215,17 @@ def installed_again() -> None:
     until(lambda: "value" in get("/get"), "it serves, with its store")
 
 
+def apache2_is_removed_with_it() -> None:
+    """Before it, so its tools are gone. When apache2 comes back, it starts."""
+    said = apt("remove apache2 libapache2-mod-apppool")
+    assert said.index("Removing apache2 ") \
+        < said.index("Removing libapache2-mod-apppool "), said
+    apt("install apache2")
+    assert get("/", "other.test")
+    apt(f"install {WORK}/this.deb")
+    until(lambda: "value" in get("/get"), "it serves, with its store")
+
+
 def purge() -> None:
     """At once, while the store runs. Only the user is left."""
     apt("purge libapache2-mod-apppool")
@@ -239,4 +250,5 @@ def no_child_has_crashed() -> None:
 run([install, drop_in, first_page, an_application_with_a_store,
      the_configuration_is_broken, upgrade_to_a_compatible_version,
      upgrade_to_another_pool, downgrade, a_module_that_was_disabled_stays_so,
-     remove, installed_again, purge, no_child_has_crashed])
+     remove, installed_again, apache2_is_removed_with_it, purge,
+     no_child_has_crashed])

@@ -187,6 +187,7 @@ def test_completion() -> None:
                                    for command in commands))
     assert found == options
     assert complete("restart", "shop", "--r") == {"--rolling"}
+    assert complete("store", "keys", "--") == {"--json"}
     assert complete("detect", f"{TOP}/spa") == {f"{TOP}/spawner"}
 
 

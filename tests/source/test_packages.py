@@ -191,8 +191,9 @@ def test_man_page_of_the_directives(tmp_path: Path) -> None:
     page = tmp_path / "mod_apppool.5"
     subprocess.run(["sh", str(TOP / "doc" / "make-man"), "lowdown", str(TOP),
                     str(page)], check=True)
-    done = subprocess.run(["groff", "-t", "-man", "-Tutf8", str(page)],
-                          text=True, capture_output=True, check=True)
+    done = subprocess.run(["groff", "-t", "-man", "-ww", "-Tutf8", "-rLL=70n",
+                           str(page)], text=True, capture_output=True, check=True)
+    assert done.stderr == ""
     heads = re.findall(r"^\.SH\n(\w+)$", page.read_text(), re.M)
     assert heads[:2] == ["NAME", "DESCRIPTION"] and "AppRoot" in heads
     assert "defaults.md" not in done.stdout

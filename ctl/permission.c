@@ -89,11 +89,13 @@ static void report(const char *user, const char *group, const char *root,
                    int fd)
 {
     FILE *out = fdopen(fd, "w");
+    int lost;
 
     if (!out || (geteuid() == 0 ? !become(user, group) : !is_me(user)))
         _exit(CANNOT_SAY);
     look(user, root, out);
-    _exit(fclose(out) == 0 ? MAY : CANNOT_SAY);
+    lost = fclose(out);
+    _exit(lost ? CANNOT_SAY : MAY);
 }
 
 /* Read what the child reports. @return 0: it does not respond */

@@ -194,6 +194,6 @@ def test_man_page_of_the_directives(tmp_path: Path) -> None:
     done = subprocess.run(["groff", "-t", "-man", "-ww", "-Tutf8", "-rLL=70n",
                            str(page)], text=True, capture_output=True, check=True)
     assert done.stderr == ""
-    heads = re.findall(r"^\.SH\n(\w+)$", page.read_text(), re.M)
+    heads = re.findall(r"^\.SH[\n ](\w+)$", page.read_text(), re.M)
     assert heads[:2] == ["NAME", "DESCRIPTION"] and "AppRoot" in heads
     assert "defaults.md" not in done.stdout

@@ -82,7 +82,7 @@ static void print_group(const json_t *g)
     const json_t *one;
     size_t i;
 
-    printf("\n%s: %s", values_text(g, "name"), values_text(g, "state"));
+    printf("%s: %s", values_text(g, "name"), values_text(g, "state"));
     if (values_number(g, "queue") > 0)
         printf(", %lld waiting", (long long)values_number(g, "queue"));
     if (values_number(g, "outdated") > 0)
@@ -128,8 +128,11 @@ int show_status(const json_t *report)
 
     if (pool)
         print_pool(pool);
-    for (i = 0; (one = json_array_get(groups, i)) != NULL; i++)
+    for (i = 0; (one = json_array_get(groups, i)) != NULL; i++) {
+        if (pool || i > 0)
+            putchar('\n');
         print_group(one);
+    }
     if (i == 0)
         puts(pool ? "no application has had a request yet"
                   : "the application has had no request yet");

@@ -84,7 +84,8 @@ def test_own_app(httpd: Httpd) -> None:
     uid = getpwnam(OWNER).pw_uid
     httpd.log.wait_for(rf"shop is restarted.*\(apppoolctl, user {uid}\)")
     assert as_user(httpd, OWNER, "start", "shop").returncode == 0
-    assert as_user(httpd, OWNER, "status", str(shop.root)).returncode == 0
+    shown = as_user(httpd, OWNER, "status", str(shop.root))
+    assert shown.returncode == 0 and shown.stdout.startswith(str(shop.root))
 
 
 def test_app_of_another_user(httpd: Httpd) -> None:

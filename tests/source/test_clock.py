@@ -7,7 +7,7 @@ TIME_OF_DAY = r"\b(CLOCK_REALTIME\w*|apr_time_now|gettimeofday|time\(NULL\))"
 # These only tell somebody when something was.
 TELL = ["mod_apppool/request/app_headers.c",
         "mod_apppool/request/error_page.c",
-        "mod_apppool/status/status_server.c", "shm/view/report.c",
+        "mod_apppool/status/status_server.c", "shm/view/report_value.c",
         "spawner/report/alert.c", "system/log.c"]
 
 

@@ -46,8 +46,8 @@ int json_reader_has_control(const char *s);
 const char *json_reader_text(json_reader_t *r, const json_t *o, const char *key,
                              int nullable);
 
-/** A text without control characters and not empty, into `to` of that many bytes,
- * NUL included. It needs no pool. */
+/** A text without control characters and not empty, into `to` of that many
+ * bytes, NUL included. It needs no pool. */
 void json_reader_copy(json_reader_t *r, const json_t *o, const char *key,
                       char *to, size_t size);
 

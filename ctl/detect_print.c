@@ -188,8 +188,8 @@ static int find(detect_found_t *found, detect_found_t *template)
     return 1;
 }
 
-/* Which variables belong to the command? With what the spawner adds for ruby, and
- * for node, where AppListen is fd. */
+/* Which variables belong to the command? With what the spawner adds for ruby,
+ * and for node, where AppListen is fd. */
 static void find_variables(const char *home, const detect_found_t *found,
                            detect_path_t *path)
 {

@@ -183,7 +183,8 @@ static int command_of(pid_t pid, command_t *c)
     return 1;
 }
 
-/* As the distribution starts it: apache2ctl of Debian knows /etc/apache2/envvars. */
+/* As the distribution starts it: apache2ctl of Debian knows
+ * /etc/apache2/envvars. */
 static int command_found(command_t *c)
 {
     static const char *const names[] = {"apache2ctl", "apachectl", "httpd",

@@ -87,7 +87,8 @@ char *command_inside_quote(const char *line)
 
 /* ---- files ---- */
 
-/* The path of a word, below the current directory. @return 0: it is not there */
+/* The path of a word, below the current directory. @return 0: it is not
+ * there */
 static int path_of(const command_t *command, size_t i, char *path, size_t size)
 {
     char root[PATH_MAX];

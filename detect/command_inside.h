@@ -16,7 +16,8 @@
 /** What `sh -c` of the last command runs. No file is read.
  * @param text filled in: the line, as that shell reads it
  * @param word filled in: where it stands in the command; or NULL
- * @return 0: it is no such command, or the line depends on more than variables */
+ * @return 0: it is no such command, or the line depends on more than
+ * variables */
 int command_inside_c(const char *command, char text[COMMAND_INSIDE_MAX],
                      shell_part_t *word);
 
@@ -32,10 +33,11 @@ typedef struct {
     int has_cr;   /**< lines end as those of Windows do */
 } command_inside_file_t;
 
-/** What a script runs that the last command names: `#!/usr/bin/env node`, or the
- * last line of a script of the shell. It reads the file below the current
- * directory, as detect_text.h does. @return 0: it is no script, or its last line
- * is not understood; then only `file` and `has_cr` count, file "": no script */
+/** What a script runs that the last command names: `#!/usr/bin/env node`, or
+ * the last line of a script of the shell. It reads the file below the current
+ * directory, as detect_text.h does. @return 0: it is no script, or its last
+ * line is not understood; then only `file` and `has_cr` count, file "": no
+ * script */
 int command_inside_file(const char *command, char text[COMMAND_INSIDE_MAX],
                         command_inside_file_t *file);
 

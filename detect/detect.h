@@ -3,16 +3,16 @@
 /**
  * @file detect.h
  * @brief Finds the command that runs an app from the files of the app.
- *        detect_table.h has all the rules, detect_text.h looks at the files, and
- *        detect_server.h knows how each server is run.
+ *        detect_table.h has all the rules, detect_text.h looks at the files,
+ *        and detect_server.h knows how each server is run.
  *
- * A command is looked for in the current directory, with the rights of the app's
- * user. What is asked for a warning, or for the protocol, may be asked by root:
- * in httpd -t and in httpd's parent.
+ * A command is looked for in the current directory, with the rights of the
+ * app's user. What is asked for a warning, or for the protocol, may be asked by
+ * root: in httpd -t and in httpd's parent.
  *
  * Trust: the files belong to the app, and so does the command that they name.
- *        They may be made to keep root busy: each look is bounded, whatever they
- *        are (detect_text.h, python_line.h).
+ *        They may be made to keep root busy: each look is bounded, whatever
+ *        they are (detect_text.h, python_line.h).
  */
 #ifndef APPPOOL_DETECT_DETECT_H
 #define APPPOOL_DETECT_DETECT_H
@@ -44,9 +44,9 @@ int detect_names(const detect_config_t *config, detect_found_t *found);
  */
 uint32_t detect_protocol(const char *dir, const char **file);
 
-/** Do the files say that it is a PHP site? A Procfile or a package.json does not
- * decide: many of these sites have one for their scripts in the browser. Any
- * thread may ask.
+/** Do the files say that it is a PHP site? A Procfile or a package.json does
+ * not decide: many of these sites have one for their scripts in the browser.
+ * Any thread may ask.
  * @param protocol AppProtocol; APL_AUTO: any */
 int detect_is_php(const char *dir, uint32_t protocol);
 

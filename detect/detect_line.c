@@ -56,8 +56,8 @@ static int put(char **line, size_t at, size_t length, const char *words)
 }
 
 /* Leave out options that name another place to listen on.
- * @param program the word that names the program: before it stand options of what
- *                starts it */
+ * @param program the word that names the program: before it stand options of
+ *                what starts it */
 static int drop_options(char **line, size_t program, const char *options)
 {
     shell_line_t read;
@@ -201,8 +201,9 @@ static int leave_out_init(char **line)
     return put(line, from, read.words[program.behind].at - from, "");
 }
 
-/* A program that starts another one as its child process, or that is not in PATH
- * itself. It is left out where the other one is. `uv run` also runs a file. */
+/* A program that starts another one as its child process, or that is not in
+ * PATH itself. It is left out where the other one is. `uv run` also runs a
+ * file. */
 static int leave_out_starter(char **line)
 {
     program_of_t program;
@@ -237,7 +238,8 @@ static int replace_cross_env(char **line)
            put(line, read.words[0].at, read.words[0].length, "env");
 }
 
-/* `rails server` refuses to start while the file of another process is there. */
+/* `rails server` refuses to start while the file of another process is
+ * there. */
 static int add_pid_file(char **line)
 {
     program_of_t program;

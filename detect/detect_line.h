@@ -7,8 +7,9 @@
  *
  * The command comes from an AppCommand or from the files of the app. Where it
  * names a server that has an option for a socket that was made for it, and
- * AppListen is fd, the server gets that option. A program that starts the server
- * as its child process (npx, uv run) is left out where the server is there.
+ * AppListen is fd, the server gets that option. A program that starts the
+ * server as its child process (npx, uv run) is left out where the server is
+ * there.
  *
  * It reads the current directory, with the rights of the app's user. Only
  * detect_line_judge() reads no file.

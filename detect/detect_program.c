@@ -173,7 +173,8 @@ static void read_line(line_t *line, const char *command, int reads_files)
     }
 }
 
-/* The value of an option: `-w 4`, `-w4`, `--workers=4`. NULL: it is not there */
+/* The value of an option: `-w 4`, `-w4`, `--workers=4`. NULL: it is not
+ * there */
 static const char *option_of(char *const *words, const char *const names[2])
 {
     const char *value = NULL;
@@ -222,7 +223,8 @@ static const char *variable_of(source_t *source, const char *name)
                : NULL;
 }
 
-/* @return NULL: neither the command nor the variable with more options has it */
+/* @return NULL: neither the command nor the variable with more options has
+ * it */
 static const char *said_by(const source_t *source, const char *const names[2])
 {
     const char *value = option_of(source->line->words, names);

@@ -13,8 +13,9 @@
 #define ASGI  DETECT_PYTHON_ASGI
 #define OTHER DETECT_PYTHON_NEITHER
 
-/* THE TABLE of constructors: what they make is called like this. `App` and other
- * names of several frameworks belong to the first one that is imported. */
+/* THE TABLE of constructors: what they make is called like this. `App` and
+ * other names of several frameworks belong to the first one that is
+ * imported. */
 static const struct {
     const char *module, *constructor;
     detect_python_kind_t kind;

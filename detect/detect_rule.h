@@ -18,8 +18,8 @@ int detect_rule_fits(const detect_rule_t *rule, const detect_config_t *config);
 int detect_rule_holds(const detect_rule_t *rule, int dir, const char *file,
                       char why[DETECT_WHY]);
 
-/** Is it in a directory of tests or tools, or a test? Where a rule wants the only
- * file of several, it is none of these. */
+/** Is it in a directory of tests or tools, or a test? Where a rule wants the
+ * only file of several, it is none of these. */
 int detect_rule_is_aside(const char *file);
 
 /**

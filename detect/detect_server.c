@@ -235,8 +235,8 @@ void detect_server_command(detect_found_t *found, const detect_server_t *server,
     /* gunicorn imports modules only, and ./NAME.wsgi is none. */
     if (server->several && threads > 1 && *last != '.')
         server = server->several;
-    /* Libraries of Ruby have been forked by many servers for years. Libraries of
-     * Python often start threads when they are imported. */
+    /* Libraries of Ruby have been forked by many servers for years. Libraries
+     * of Python often start threads when they are imported. */
     found->has_template = !server->template || config->listen != APL_LISTEN_FD
                               ? CONTRACT_PRELOAD_OFF
                           : server->template == &ruby_template

@@ -3,8 +3,8 @@
 /**
  * @file detect_server.h
  * @brief How each application server is run: puma, uvicorn, php-cgi and
- *        others. For WSGI this is our own loader (helpers/python), or gunicorn for several
- *        requests at once.
+ *        others. For WSGI this is our own loader (helpers/python), or gunicorn
+ *        for several requests at once.
  *
  * It looks for the server in the current directory, with the rights of the
  * app's user.

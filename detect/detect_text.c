@@ -146,8 +146,8 @@ int detect_text_has(int dir, const char *path, const char *pattern)
 
 /* ---- names ---- */
 
-/* @param left how many more bytes of names are looked at; 0 afterwards: there may
- *             be entries that nobody has seen
+/* @param left how many more bytes of names are looked at; 0 afterwards: there
+ *             may be entries that nobody has seen
  * @return NULL: there are no more */
 static const struct dirent *next_of(DIR *files, size_t *left)
 {
@@ -189,7 +189,8 @@ char *detect_text_names(int dir)
     return names;
 }
 
-/* A `*` stands at the beginning or at the end of the first name of a pattern. */
+/* A `*` stands at the beginning or at the end of the first name of a
+ * pattern. */
 int detect_text_may_exist(const char *names, const char *pattern)
 {
     char name[DETECT_PATH_MAX + 2];

@@ -6,8 +6,8 @@
  *        say, which files have such a name. Nothing is executed.
  *
  * Trust: the files belong to the app, and this may run as root. No more than
- *        64 KiB of a file and 1 MiB of the names in a directory are read, and no
- *        file to which a link leads out of AppRoot, except by
+ *        64 KiB of a file and 1 MiB of the names in a directory are read, and
+ *        no file to which a link leads out of AppRoot, except by
  *        detect_text_read_linked(). A FIFO is not waited for.
  */
 #ifndef APPPOOL_DETECT_DETECT_TEXT_H
@@ -42,7 +42,8 @@ char *detect_text_read_linked(const char *path);
  * rules replaces most of their system calls. NULL: no memory, or too many. */
 char *detect_text_names(int dir);
 
-/** May there be a file that has a name like this (detect_text_list())? NULL: yes.
+/** May there be a file that has a name like this (detect_text_list())? NULL:
+ * yes.
  * @return 0: the directory has no such entry */
 int detect_text_may_exist(const char *names, const char *pattern);
 

@@ -56,8 +56,8 @@ static void say_what(detect_found_t *found, const detect_python_t *app)
              app->framework ? ")" : "");
 }
 
-/* Is there a module or package of this name? @param dir ends with a slash, or is
- * "" for AppRoot */
+/* Is there a module or package of this name? @param dir ends with a slash, or
+ * is "" for AppRoot */
 static int has_module(const char *dir, const char *name, int n)
 {
     static const char *const forms[] = {"%s%.*s.py", "%s%.*s/__init__.py"};

@@ -3,8 +3,9 @@
 /**
  * @file number_of.h
  * @brief The number that an expression of Ruby, Python or the shell has: 5,
- *        ENV.fetch("X") { 5 }, Integer(ENV['X'] || 5), int(os.getenv("X", "5")),
- *        ${X:-5}, or a name that a line of the same file binds to such a value.
+ *        ENV.fetch("X") { 5 }, Integer(ENV['X'] || 5), int(os.getenv("X",
+ *        "5")), ${X:-5}, or a name that a line of the same file binds to such a
+ *        value.
  *
  * Only these forms are read. Whatever else stands there, `* 2` or `if` for
  * example, may change the number, so the number is not known. A number that

@@ -279,8 +279,8 @@ static int parse(const char *line, const shell_line_t *read, const char *dir,
 static char *resolve(const char *line, const char *dir, int depth,
                      detect_package_t *of);
 
-/* env does what cross-env does, and is replaced by the program instead of waiting
- * for it. */
+/* env does what cross-env does, and is replaced by the program instead of
+ * waiting for it. */
 static const char *without_cross_env(const char *command)
 {
     static const char name[] = "cross-env ";

@@ -2,8 +2,8 @@
 
 /**
  * @file package_script.h
- * @brief The line of the shell for which `npm start`, `npm run NAME` and the like
- *        of yarn and pnpm stand, from package.json.
+ * @brief The line of the shell for which `npm start`, `npm run NAME` and the
+ *        like of yarn and pnpm stand, from package.json.
  *
  * npm runs a script as a child process, which gets no socket and no signal. So
  * the module runs the script itself: with node_modules/.bin in PATH, and after

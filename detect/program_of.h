@@ -46,8 +46,8 @@ int program_of(const char *line, const shell_line_t *read,
 const char *program_of_production(const char *line, const shell_line_t *read,
                                   const program_of_t *program);
 
-/** @return a clause, what to run in place of a program that manages others, which
- * are its child processes; NULL: it is no such program */
+/** @return a clause, what to run in place of a program that manages others,
+ * which are its child processes; NULL: it is no such program */
 const char *program_of_managed(const char *line, const shell_line_t *read,
                                const program_of_t *program);
 

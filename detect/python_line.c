@@ -8,8 +8,8 @@
 #define NAME   PYTHON_LINE_NAME
 #define BLANKS " \t"
 
-/* Only these lines are looked at: a file of short lines has thousands, and there
- * are a hundred questions.
+/* Only these lines are looked at: a file of short lines has thousands, and
+ * there are a hundred questions.
  * @param from the begin of a line
  * @return the next line that has the word somewhere; NULL: there is none */
 static const char *line_with(const char *from, const char *word)
@@ -37,8 +37,8 @@ static const char *skip(const char *at, const char *characters)
     return at + strspn(at, characters);
 }
 
-/* @return what comes behind the word and blanks; NULL: the text does not begin with
- * this word */
+/* @return what comes behind the word and blanks; NULL: the text does not begin
+ * with this word */
 static const char *behind(const char *at, const char *word)
 {
     size_t n = strlen(word);
@@ -133,7 +133,8 @@ static const char *skip_type(const char *at, const char *ends)
 
 /* @param at behind a name
  * @return the value that the line binds it to, behind other names in
- *         `api = application = falcon.API()`; NULL: none that begins with a name */
+ *         `api = application = falcon.API()`; NULL: none that begins with a
+ *         name */
 static const char *value_of(const char *at)
 {
     const char *next;

@@ -39,8 +39,8 @@ static int is_one_of(const char *at, size_t length, const char *const *list)
     return 0;
 }
 
-/* ---- words: each function gets the begin of a part, and @return its end; NULL:
- * it is not understood ---- */
+/* ---- words: each function gets the begin of a part, and @return its end;
+ * NULL: it is not understood ---- */
 
 static const char *skip_double(const char *at, int depth);
 
@@ -282,7 +282,8 @@ size_t shell_line_find(const char *line, size_t from, const char *name)
 }
 
 /* What is done with a backslash or a substitution: refuse it, copy it as it is
- * written, or do what a shell does, but with variables in double quotes only. */
+ * written, or do what a shell does, but with variables in double quotes
+ * only. */
 typedef enum { PLAIN, WRITTEN, INNER } how_t;
 
 static int is_variable(const char *at, char quote)

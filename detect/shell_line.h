@@ -2,16 +2,16 @@
 
 /**
  * @file shell_line.h
- * @brief Reads a line of the shell, as it stands in a Procfile, an AppCommand or
- *        a package.json: finds its last command, and puts `exec` before it.
+ * @brief Reads a line of the shell, as it stands in a Procfile, an AppCommand
+ *        or a package.json: finds its last command, and puts `exec` before it.
  *
- * Without `exec`, most shells run the last command of a list as a child process.
- * Then the process of the pool is a shell, which does not pass signals on, and
- * a server does not take a socket that was made for another pid.
+ * Without `exec`, most shells run the last command of a list as a child
+ * process. Then the process of the pool is a shell, which does not pass signals
+ * on, and a server does not take a socket that was made for another pid.
  *
- * It knows words, quotes, substitutions, redirections, assignments, `;` and `&&`.
- * A line with anything else (a pipe, `&`, `||`, `if`, a here-document) is not
- * understood, and has to be left as it is.
+ * It knows words, quotes, substitutions, redirections, assignments, `;` and
+ * `&&`. A line with anything else (a pipe, `&`, `||`, `if`, a here-document) is
+ * not understood, and has to be left as it is.
  */
 #ifndef APPPOOL_DETECT_SHELL_LINE_H
 #define APPPOOL_DETECT_SHELL_LINE_H
@@ -43,7 +43,8 @@ typedef struct {
 } shell_line_t;
 
 /** @return 0: the line is not understood. Of `read`, only `begin` and the words
- * count: of the command before what is not understood, as far as they were read */
+ * count: of the command before what is not understood, as far as they were
+ * read */
 int shell_line_read(const char *line, shell_line_t *read);
 
 /** The line with `exec` before its last program.
@@ -61,8 +62,8 @@ int shell_line_word(const char *line, const shell_part_t *word, char *text,
 int shell_line_written(const char *line, const shell_part_t *word, char *text,
                        size_t size);
 
-/** Find where a variable is assigned to, in any command of the line, or among the
- * arguments of `export` and `env`. This also looks at lines that are not
+/** Find where a variable is assigned to, in any command of the line, or among
+ * the arguments of `export` and `env`. This also looks at lines that are not
  * understood. @return where its name begins, not before `from`; (size_t)-1:
  * nowhere */
 size_t shell_line_find(const char *line, size_t from, const char *name);
@@ -73,12 +74,13 @@ size_t shell_line_find(const char *line, size_t from, const char *name);
 int shell_line_inner(const char *line, const shell_part_t *word, char *text,
                      size_t size);
 
-/** The value that a line assigns to a variable, where shell_line_find() finds it
- * last, as shell_line_written() has it. @return 0: nowhere */
+/** The value that a line assigns to a variable, where shell_line_find() finds
+ * it last, as shell_line_written() has it. @return 0: nowhere */
 int shell_line_value(const char *line, const char *name, char *text,
                      size_t size);
 
-/** Is a word one of several? @param words with blanks between, before and behind */
+/** Is a word one of several? @param words with blanks between, before and
+ * behind */
 int shell_line_is_among(const char *word, const char *words);
 
 /** Does the text assign to a variable (NAME=...)? */

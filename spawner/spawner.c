@@ -52,7 +52,7 @@
 /* httpd's children may finish after their parent died. The watchdog acts
  * first. */
 #define LIFE_LIMIT ((CONTRACT_ORPHANS + 2) * SECOND)
-#define LOGS_STOP  10000 /* ms: longer than a command of AppLog has at its end */
+#define LOGS_STOP  10000 /* ms: longer than a command of AppLog may last */
 
 static loop_source_t signals = {-1, NULL, NULL};
 static loop_source_t doorbell = {-1, NULL, NULL};

@@ -2,8 +2,8 @@
 
 /**
  * @file bell.h
- * @brief Wakes a thread that waits for descriptors: an eventfd, which is readable
- *        from a ring until it is read.
+ * @brief Wakes a thread that waits for descriptors: an eventfd, which is
+ *        readable from a ring until it is read.
  *
  * Lock:  any thread rings; one thread reads.
  */

@@ -4,14 +4,15 @@
  * @file event_thread.h
  * @brief A thread that serves many connections in turns.
  *
- * It has an epoll, edge-triggered. A connection has one owner for its whole life,
- * so no lock is needed. One with something to do is in the ready list. In each
- * round the thread takes the whole list, and gives each connection one turn.
+ * It has an epoll, edge-triggered. A connection has one owner for its whole
+ * life, so no lock is needed. One with something to do is in the ready list. In
+ * each round the thread takes the whole list, and gives each connection one
+ * turn.
  *
  * What is common to such threads is here. Their rounds are their own.
  *
- * Lock:  any thread may give a connection, and ring. The main thread opens, stops
- *        and closes. All else: the thread itself.
+ * Lock:  any thread may give a connection, and ring. The main thread opens,
+ *        stops and closes. All else: the thread itself.
  */
 #ifndef APPPOOL_STORE_EVENT_THREAD_H
 #define APPPOOL_STORE_EVENT_THREAD_H
@@ -53,8 +54,8 @@ void store_event_thread_give(store_event_thread_t *, store_member_t *);
 
 int store_event_thread_is_stopping(const store_event_thread_t *);
 
-/** Have `arrive` called with each connection that was given. It is in the list of
- * all then, and may leave it. */
+/** Have `arrive` called with each connection that was given. It is in the list
+ * of all then, and may leave it. */
 void store_event_thread_take(store_event_thread_t *,
                              void (*arrive)(void *ctx, store_member_t *),
                              void *ctx);

@@ -34,7 +34,8 @@ static void start(store_watch_t *s, int64_t now)
 }
 
 /* A store that makes no sense to start again is started with the next table. So
- * is one whose instance has no table, because another instance has its store. */
+ * is one whose instance has no table, because another instance has its
+ * store. */
 static void ended(store_watch_t *s, int64_t now)
 {
     int code = ward_log_end(&s->ward, s->stopping);

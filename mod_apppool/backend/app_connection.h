@@ -33,7 +33,7 @@
 typedef enum {
     APPPOOL_CONNECTION_CUT,   /**< it is closed */
     APPPOOL_CONNECTION_CLEAN, /**< the next request may use it */
-    APPPOOL_CONNECTION_FAILED /**< the app has not taken a second request over it */
+    APPPOOL_CONNECTION_FAILED /**< the app has not taken a second request */
 } apppool_app_connection_how_t;
 
 /** Zeroed at first, but `sock` may be a socket that was prepared. */

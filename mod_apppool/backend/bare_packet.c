@@ -5,7 +5,7 @@
 #include <apr_strings.h>
 #include <string.h>
 
-#define ZERO         1 /* the byte behind a name and behind a value, over scgi */
+#define ZERO         1 /* the byte behind a name and a value, over scgi */
 #define LENGTH       2 /* bytes of a number, over uwsgi */
 
 #define COUNT(names) (sizeof names / sizeof *names)

@@ -4,12 +4,13 @@
  * @file client_http.h
  * @brief A client of an app (app_client.h) that speaks HTTP/1.1.
  *
- * A request that asks for an upgrade makes its connection a tunnel that holds no
- * worker (tunnel.h). If it has to hold one, mod_proxy sends it (client_proxy.h).
- * The response of an event stream leaves its worker behind the header. A client
- * of our own reads a response with one call, and knows for certain what
- * it has read. A body is written as far as the app takes it. Between two writes
- * the response is read, because an app may respond before it has read the body.
+ * A request that asks for an upgrade makes its connection a tunnel that holds
+ * no worker (tunnel.h). If it has to hold one, mod_proxy sends it
+ * (client_proxy.h). The response of an event stream leaves its worker behind
+ * the header. A client of our own reads a response with one call, and knows for
+ * certain what it has read. A body is written as far as the app takes it.
+ * Between two writes the response is read, because an app may respond before it
+ * has read the body.
  *
  * A connection may carry another request (app_connection.h) if this one had no
  * body, the app has read all of it, and the response had a body, ended where it

@@ -7,7 +7,7 @@
 #include "mod_apppool/backend/fcgi_format.h"
 
 #define BODY_OF_BEGIN 8           /* bytes */
-#define FULL          (16 * 1024) /* bytes of a record that gets no more pairs */
+#define FULL          (16 * 1024) /* bytes of a record without more pairs */
 #define LENGTHS       8           /* bytes of two lengths, at most */
 
 /* Records of parameters, one behind the other. */

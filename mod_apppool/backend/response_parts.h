@@ -22,8 +22,8 @@
 /** Zeroed at first. */
 typedef struct {
     int drops;      /**< the body is not passed on; the caller sets it */
-    int overridden; /**< ProxyErrorOverride: the status of the app; or
-                                   0. Set by apppool_response_parts_override() */
+    int overridden; /**< ProxyErrorOverride: the status of the app; or 0.
+                         apppool_response_parts_override() sets it */
     apr_bucket_brigade *body; /**< what was not passed on yet */
     apr_off_t size;           /**< of the body so far */
     int passed;               /**< something was passed on */

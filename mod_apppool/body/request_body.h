@@ -47,7 +47,8 @@ int apppool_request_body_begin(apppool_request_body_t **body, request_rec *r,
                                const char *label);
 
 /** In CGI a body has a length. If the length of this body is not known, because
- * it comes in chunks or filters may change it, read and store it. @return as apppool_request_body_begin() */
+ * it comes in chunks or filters may change it, read and store it. @return as
+ * apppool_request_body_begin() */
 int apppool_request_body_find_length(apppool_request_body_t *body);
 
 /** Is there a body that is not known to be empty? */

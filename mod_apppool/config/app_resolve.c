@@ -155,7 +155,8 @@ static int apppool_app_check_preload(const apppool_app_t *app)
 }
 
 /* AppBasePath keep is not for PHP: a script has to be below its URL. The files
- * belong to a tenant, so what they show is no error. @return 0: it is an error */
+ * belong to a tenant, so what they show is no error. @return 0: it is an
+ * error */
 static int apppool_app_check_base_path(const apppool_app_t *app)
 {
     static const char why[] =
@@ -315,8 +316,8 @@ static const char *host_of(const server_rec *server)
     return name && *name && *c == 0 ? name : "localhost";
 }
 
-/* A file decides whether there is a template for auto: detect.c. It is of no use
- * where there is one process at most. In development code changes all the
+/* A file decides whether there is a template for auto: detect.c. It is of no
+ * use where there is one process at most. In development code changes all the
  * time. */
 static uint32_t preload_of(const apppool_app_t *app)
 {

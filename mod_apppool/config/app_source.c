@@ -28,8 +28,8 @@ static const char *const statics[] = {
     "public", "static",     "staticfiles", "assets",  "media",
     "images", "robots.txt", "favicon.ico", WELL_KNOWN};
 
-/* THE TABLE of what is secret in a PHP site. With a slash: a path below AppRoot.
- * Without one: the name of a file, in any directory. */
+/* THE TABLE of what is secret in a PHP site. With a slash: a path below
+ * AppRoot. Without one: the name of a file, in any directory. */
 static const char *const secrets[] = {
     /* what the site is made of, with versions that an attacker looks up */
     "composer.json", "composer.lock", "auth.json", "package.json",

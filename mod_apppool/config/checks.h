@@ -2,8 +2,8 @@
 
 /**
  * @file checks.h
- * @brief What is looked at, and set, once the configuration was read. A part for
- *        each file.
+ * @brief What is looked at, and set, once the configuration was read. A part
+ *        for each file.
  */
 #ifndef MOD_APPPOOL_CONFIG_CHECKS_H
 #define MOD_APPPOOL_CONFIG_CHECKS_H

@@ -48,9 +48,9 @@ void *apppool_config_dir_create(apr_pool_t *p, char *path)
     return dir;
 }
 
-/* The section has no directive of this module, but it may have one that is noted
- * here. Such sections hold for requests of the whole server, so no time is
- * spent on them. */
+/* The section has no directive of this module, but it may have one that is
+ * noted here. Such sections hold for requests of the whole server, so no time
+ * is spent on them. */
 static void *merge_foreign(apr_pool_t *p, const apppool_dir_t *base,
                            const apppool_dir_t *over)
 {

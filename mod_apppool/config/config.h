@@ -96,8 +96,8 @@ struct apppool_dir_t {
     const char *misplaced_place; /**< and its place */
 };
 
-/** Settings of the whole server: those of base/settings.def, and these. The path
- * of AppStoreSave is "" for Off. */
+/** Settings of the whole server: those of base/settings.def, and these. The
+ * path of AppStoreSave is "" for Off. */
 typedef struct {
 #define SETTING(...)
 #define SERVER(kind, name, class, field, ...)                                  \
@@ -143,8 +143,8 @@ apppool_server_t apppool_config_server(const server_rec *main_server);
 /** AppStoreSaveTime. @return s; a part of one counts as a whole one */
 apr_int64_t apppool_config_save_time(const apppool_server_t *);
 
-/** Once apps are resolved: note which servers have an AppRoot. Those of the main
- * server are also in all virtual hosts. */
+/** Once apps are resolved: note which servers have an AppRoot. Those of the
+ * main server are also in all virtual hosts. */
 void apppool_config_note_mounts(apr_pool_t *p, server_rec *main_server);
 
 /** Can a request of this server belong to an app? */

@@ -147,8 +147,8 @@ static const struct {
     {"AppStoreSpace", space_of},
 };
 
-/* What a directive is that the configuration does not have. @return NULL: it has
- * no default */
+/* What a directive is that the configuration does not have. @return NULL: it
+ * has no default */
 static const char *default_of(apr_pool_t *p, const apppool_app_t *app,
                               const apppool_setting_t *s)
 {

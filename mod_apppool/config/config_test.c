@@ -47,8 +47,8 @@ static void access_end(access_t *was)
     was->groups = NULL;
 }
 
-/* Become this user, with the groups of this account; the whole process, which has
- * one thread. @return 0: not possible */
+/* Become this user, with the groups of this account; the whole process, which
+ * has one thread. @return 0: not possible */
 static int access_begin(access_t *was, const char *name, uid_t uid, gid_t gid)
 {
     memset(was, 0, sizeof *was);
@@ -73,9 +73,9 @@ static int is_closed(const char *path)
     return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) != 0 && errno == EACCES;
 }
 
-/* What keeps the process from entering a directory. @return NULL: it may enter, or
- * the reason is another one; or the first directory of the path that it may not
- * enter, made from `path` */
+/* What keeps the process from entering a directory. @return NULL: it may enter,
+ * or the reason is another one; or the first directory of the path that it may
+ * not enter, made from `path` */
 static char *barrier(char *path)
 {
     char *slash;

@@ -7,8 +7,8 @@
  *        directive, so the module reads it as well.
  *
  * Such lines have no request and no client. httpd's rules say what becomes of
- * an item without a value: `%-a` is a hyphen, and the field of any other is left
- * out.
+ * an item without a value: `%-a` is a hyphen, and the field of any other is
+ * left out.
  */
 #ifndef MOD_APPPOOL_CONFIG_ERROR_FORMAT_H
 #define MOD_APPPOOL_CONFIG_ERROR_FORMAT_H

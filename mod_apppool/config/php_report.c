@@ -46,8 +46,8 @@ static int overlap(const char *section, const char *directory)
             apppool_section_is_below(section, directory, strlen(directory)));
 }
 
-/* May the rule hold for scripts that the application may run? A <Location> below
- * the mount mostly leads to something else. */
+/* May the rule hold for scripts that the application may run? A <Location>
+ * below the mount mostly leads to something else. */
 static int concerns(const apppool_php_rule_t *rule,
                     const apppool_mount_t *mount)
 {

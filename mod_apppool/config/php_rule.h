@@ -2,8 +2,8 @@
 
 /**
  * @file php_rule.h
- * @brief A directive of httpd or of mod_php that says something about scripts of
- *        PHP, and where it stands; and those that are in force at a place.
+ * @brief A directive of httpd or of mod_php that says something about scripts
+ *        of PHP, and where it stands; and those that are in force at a place.
  *
  * They merge as the directives of their own modules do, also in .htaccess. So
  * they belong to the settings of a place (config.h). php_directives.h notes

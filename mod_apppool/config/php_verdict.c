@@ -70,8 +70,8 @@ int apppool_php_verdict_holds_for_all(apr_pool_t *p,
 
 /* ---- what it says ---- */
 
-/* A type that ForceType may give to scripts: that of their output, or a handler.
- * AddType may give them any other, which content negotiation reads. */
+/* A type that ForceType may give to scripts: that of their output, or a
+ * handler. AddType may give them any other, which content negotiation reads. */
 static int is_type_of_scripts(const char *type)
 {
     return begins(type, "text/html") || begins(type, "apppool-") ||

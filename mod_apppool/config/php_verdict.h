@@ -39,9 +39,9 @@ apppool_php_verdict_rule(const apppool_php_rules_t *rules, const char *handler,
                          const char *filename);
 
 /**
- * The handler of a script if the handlers of PHP from outside of the mount's own
- * sections had not been set. <FilesMatch> comes after <Directory>, so they may
- * hide what an own section says.
+ * The handler of a script if the handlers of PHP from outside of the mount's
+ * own sections had not been set. <FilesMatch> comes after <Directory>, so they
+ * may hide what an own section says.
  * @return NULL: none
  */
 const char *apppool_php_verdict_handler(apr_pool_t *p,

@@ -3,8 +3,8 @@
 /**
  * @file protocol.h
  * @brief AppProtocol: the names of the protocols, and the modules of httpd that
- *        speak them. FastCGI, scgi and uwsgi are spoken here (backend/client_cgi.h),
- *        with the help of mod_proxy itself.
+ *        speak them. FastCGI, scgi and uwsgi are spoken here
+ *        (backend/client_cgi.h), with the help of mod_proxy itself.
  */
 #ifndef MOD_APPPOOL_CONFIG_PROTOCOL_H
 #define MOD_APPPOOL_CONFIG_PROTOCOL_H
@@ -14,8 +14,8 @@
 /** "http", "fcgi" ... of APL_HTTP ...; "auto" */
 const char *apppool_protocol_name(apr_int64_t protocol);
 
-/** Is it scgi or uwsgi? There, a request is a packet of variables and a body, and
- * the response ends with the connection. */
+/** Is it scgi or uwsgi? There, a request is a packet of variables and a body,
+ * and the response ends with the connection. */
 int apppool_protocol_is_bare(apr_int64_t protocol);
 
 /**

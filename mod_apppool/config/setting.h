@@ -2,9 +2,9 @@
 
 /**
  * @file setting.h
- * @brief The rows of base/settings.def as a table, and what is the same for each
- *        of them: the value for a request or an application, and the comparison
- *        of two applications.
+ * @brief The rows of base/settings.def as a table, and what is the same for
+ *        each of them: the value for a request or an application, and the
+ *        comparison of two applications.
  */
 #ifndef MOD_APPPOOL_CONFIG_SETTING_H
 #define MOD_APPPOOL_CONFIG_SETTING_H

@@ -45,9 +45,9 @@ const char *apppool_store_cluster_add_listen(cmd_parms *cmd, void *dir,
                                              const char *where,
                                              const char *space);
 
-/** Check all together, when the spaces are known. Each user of a host can connect
- * from the addresses of the host, so an address proves nothing: a store that has
- * no secret shares the open space only. @return 0: that was logged */
+/** Check all together, when the spaces are known. Each user of a host can
+ * connect from the addresses of the host, so an address proves nothing: a store
+ * that has no secret shares the open space only. @return 0: that was logged */
 int apppool_store_cluster_check(apr_pool_t *p, const server_rec *main_server);
 
 #endif

@@ -42,8 +42,8 @@ const char *apppool_value_write_size(apr_pool_t *p, apr_int64_t n);
 /** Bytes, as above. */
 const char *apppool_value_size(cmd_parms *cmd, void *dir, const char *arg);
 
-/** A signal that a process can handle, by name or number. If the least is 0, also
- * `none`, which is 0. */
+/** A signal that a process can handle, by name or number. If the least is 0,
+ * also `none`, which is 0. */
 const char *apppool_value_signal(cmd_parms *cmd, void *dir, const char *arg);
 
 /** One of a few words. Its index among them is the value. */

@@ -160,11 +160,11 @@ static const char *log_of_host(apr_pool_t *p, const server_rec *s,
         (int)getpid(), fd, (apr_uint64_t)st.st_dev, (apr_uint64_t)st.st_ino);
 }
 
-/* Where the output of an app goes (spawner/output/log_program.c): AppLog, or the
- * ErrorLog of its virtual host. The route of that is the descriptor that this
- * process has open. So the lines go to the same file or pipe that httpd writes to,
- * until the next graceful restart. @return NULL: to the error log of the main
- * server */
+/* Where the output of an app goes (spawner/output/log_program.c): AppLog, or
+ * the ErrorLog of its virtual host. The route of that is the descriptor that
+ * this process has open. So the lines go to the same file or pipe that httpd
+ * writes to, until the next graceful restart. @return NULL: to the error log of
+ * the main server */
 static const char *log_route(apr_pool_t *p, const apppool_app_t *app,
                              const server_rec *main_server)
 {

@@ -77,8 +77,8 @@ int apppool_instance_write_table(apppool_instance_t *i, server_rec *s,
 
 /* ---- its store ---- */
 
-/** Make the parts of the store (store_parts.h), after apppool_instance_open(). If that fails, it is an error
- * only where a space is configured. */
+/** Make the parts of the store (store_parts.h), after apppool_instance_open().
+ * If that fails, it is an error only where a space is configured. */
 void apppool_instance_store_open(apppool_instance_t *i);
 
 /** Write the table, if there is a store or one is wanted, and ring its bell.
@@ -86,8 +86,9 @@ void apppool_instance_store_open(apppool_instance_t *i);
 int apppool_instance_store_write_table(apppool_instance_t *i, server_rec *s,
                                        apr_pool_t *ptemp);
 
-/** Have the store end that this instance takes over, if there is one. The tables
- * of store and apps have to be there: an instance without them is forgotten. */
+/** Have the store end that this instance takes over, if there is one. The
+ * tables of store and apps have to be there: an instance without them is
+ * forgotten. */
 void apppool_instance_store_replace(apppool_instance_t *i);
 
 #endif

@@ -29,11 +29,12 @@ int apppool_instance_list_is_open(const apppool_retained_t *r);
 int apppool_instance_list_winds_down(const apppool_retained_t *r);
 
 /** A configuration is read: processes that are forked from now on, also by
- * other modules, do not have the instances that this build does not continue. */
+ * other modules, do not have the instances that this build does not
+ * continue. */
 void apppool_instance_list_withhold(const char *build);
 
-/** Give up those instances, when the store of the last one was told to end. Each
- * ends when the last child that uses it is gone. */
+/** Give up those instances, when the store of the last one was told to end.
+ * Each ends when the last child that uses it is gone. */
 void apppool_instance_list_give_up(void);
 
 /** Another open instance in the same AppPoolRuntimeDir. @return NULL: none */

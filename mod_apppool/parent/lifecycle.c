@@ -195,7 +195,8 @@ static apr_status_t end_child(void *data)
 }
 
 /* The pool of an earlier configuration is open, and this one has no app, so
- * apppool_lifecycle_check_config() has not looked for mod_proxy. It may be gone. */
+ * apppool_lifecycle_check_config() has not looked for mod_proxy. It may be
+ * gone. */
 static int lacks_proxy(apr_pool_t *p)
 {
     return apppool_app_all()->nelts == 0 && apppool_proxy_api_check(p) != NULL;

@@ -92,7 +92,8 @@ apr_status_t apppool_app_table_write(const apppool_app_table_t *table,
  * Crash: an incomplete file has another name and is replaced next time.
  * Trust: the directory m/ belongs to the store's user. So the store can put
  *        anything there at any time, and can change its own table. The parent
- *        opens nothing there that exists, follows no link, and reads nothing. */
+ *        opens nothing there that exists, follows no link, and reads
+ *        nothing. */
 
 /**
  * Write the table.

@@ -92,8 +92,8 @@ static int run_version(int program, const char *path,
 
 /* ---- what was checked before ---- */
 
-/* httpd reads its configuration twice when it starts, and loads the module again
- * in between. A file that has not changed since its check is not checked
+/* httpd reads its configuration twice when it starts, and loads the module
+ * again in between. A file that has not changed since its check is not checked
  * again. */
 typedef struct {
     dev_t device;

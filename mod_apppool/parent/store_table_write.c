@@ -97,9 +97,9 @@ static int add_secret(json_t *cluster, const apppool_server_t *server,
     return n < 0 ? -1 : 0;
 }
 
-/* Add the part about them to the table. The secret is in memory of the parent only
- * while it writes the table, because its children inherit its memory. @return 0,
- * or -1: that was logged */
+/* Add the part about them to the table. The secret is in memory of the parent
+ * only while it writes the table, because its children inherit its memory.
+ * @return 0, or -1: that was logged */
 static int add_cluster(json_t *table, const apppool_server_t *server,
                        apr_pool_t *p)
 {

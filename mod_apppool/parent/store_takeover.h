@@ -6,8 +6,8 @@
  *        of another build (retained.h). So an upgrade loses no session.
  *
  * The new store gets the memory and the mailbox of the old one. As soon as the
- * new instance has its tables, the old store is told to end. How the stores do that is in
- * store/server/takeover.h.
+ * new instance has its tables, the old store is told to end. How the stores do
+ * that is in store/server/takeover.h.
  *
  * Crash: of the parent: nothing is left to take over.
  * Trust: the parent reads nothing that the store can write. It removes one name
@@ -28,7 +28,8 @@
 apppool_retained_t *apppool_store_takeover(const apppool_retained_t *,
                                            apppool_store_parts_t *);
 
-/** Have its store end. To tell it again changes nothing. @return 0, or -1: that was logged */
+/** Have its store end. To tell it again changes nothing. @return 0, or -1: that
+ * was logged */
 int apppool_store_takeover_tell(apppool_retained_t *from);
 
 #endif

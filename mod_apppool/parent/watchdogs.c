@@ -115,8 +115,8 @@ static int process_runs(pid_t pid, int *status)
     return pid > 0 && waitpid(pid, status, WNOHANG) == 0;
 }
 
-/* Checks in a row that found no heartbeat. 0 if that is not known: the watchdog of
- * an older build has no heartbeat. */
+/* Checks in a row that found no heartbeat. 0 if that is not known: the watchdog
+ * of an older build has no heartbeat. */
 static int silent_checks(const apppool_retained_t *r, heartbeat_t *pulse)
 {
     char path[WORDS_PATH];

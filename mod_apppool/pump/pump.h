@@ -111,12 +111,13 @@ void apppool_pump_take(apppool_link_t *link);
 apppool_step_t apppool_pump_step(apppool_link_t *link, int stops);
 
 /** The caller has it, and does not use it any more. Its sockets are still open
- * under the numbers that it has: a copy of a socket lives longer, and the kernel
- * would go on to tell what happens there. */
+ * under the numbers that it has: a copy of a socket lives longer, and the
+ * kernel would go on to tell what happens there. */
 void apppool_pump_remove(apppool_link_t *link);
 
 /** This child of httpd ends: all links are to end.
- * @param has_workers 0: none is asked to come, and apppool_pump_end() is soon */
+ * @param has_workers 0: none is asked to come, and apppool_pump_end() is
+ * soon */
 void apppool_pump_leave(int has_workers);
 int apppool_pump_has_left(void);
 

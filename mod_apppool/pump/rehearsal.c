@@ -106,7 +106,8 @@ void apppool_rehearsal_ending(const void *who)
 }
 
 /* One wake may not come: all workers may have been busy, or the machine was
- * stopped. A worker that has let a second one wait would have seen the first. */
+ * stopped. A worker that has let a second one wait would have seen the
+ * first. */
 static const char *find_missed(void)
 {
     if (rehearsal.next == APPPOOL_REHEARSAL_STEPS || rehearsal.due == 0 ||

@@ -31,11 +31,11 @@
 
 /** In their order. */
 typedef enum {
-    APPPOOL_REHEARSAL_RETURNED, /**< the handler's SUSPENDED has become a state */
+    APPPOOL_REHEARSAL_RETURNED, /**< the handler's SUSPENDED is a state */
     APPPOOL_REHEARSAL_WAITS,    /**< suspend_connection, before httpd waits */
     APPPOOL_REHEARSAL_WOKEN,    /**< a worker has come */
     APPPOOL_REHEARSAL_WAITS_ON, /**< suspend_connection again */
-    APPPOOL_REHEARSAL_CLOSED, /**< pre_close_connection, before httpd closes it */
+    APPPOOL_REHEARSAL_CLOSED, /**< pre_close_connection: httpd closes it then */
     APPPOOL_REHEARSAL_STEPS
 } apppool_rehearsal_step_t;
 

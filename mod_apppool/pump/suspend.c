@@ -24,7 +24,7 @@ APLOG_USE_MODULE(apppool);
 
 #define SLICE 250   /* ms between two looks at what is no socket */
 #define NAP   10000 /* us, if the sockets have said what was known */
-#define KEPT  8 /* pieces of memory that httpd keeps for a connection, at most */
+#define KEPT  8 /* pieces of memory of a connection that httpd keeps, at most */
 
 static apppool_suspend_finish_t *finish_request;
 

@@ -30,16 +30,16 @@
  * there.
  *
  * httpd closes a connection that has waited for Timeout. So the pump has a
- * worker come earlier. That worker only says that the connection waits again. If
- * all workers of the child are busy for half of Timeout, the connection ends in
- * order.
+ * worker come earlier. That worker only says that the connection waits again.
+ * If all workers of the child are busy for half of Timeout, the connection ends
+ * in order.
  *
  * Needed are event of httpd 2.4.63 or later, HTTP/1.1, and filters that do not
  * wait. Everything else keeps a worker, as before.
  *
  * Thread: see pump.h.
- * Trust:  httpd is checked: see rehearsal.h. If it does not do a step, this child
- *         suspends nothing from then on, and says so once.
+ * Trust:  httpd is checked: see rehearsal.h. If it does not do a step, this
+ *         child suspends nothing from then on, and says so once.
  */
 #ifndef MOD_APPPOOL_PUMP_SUSPEND_H
 #define MOD_APPPOOL_PUMP_SUSPEND_H

@@ -198,7 +198,8 @@ static void pass_rest(apppool_wire_t *wire)
     apr_brigade_destroy(bb);
 }
 
-/* The filters stay, and pass everything on: filters of the request know them. */
+/* The filters stay, and pass everything on: filters of the request know
+ * them. */
 void apppool_wire_cut(apppool_wire_t *wire)
 {
     wire->owner = NULL;

@@ -2,11 +2,11 @@
 
 /**
  * @file error_page.h
- * @brief The page that the client gets for an error of this module. It says what
- *        has happened and what a visitor can do, and it has the id of the error,
- *        which is in the log, and the time. With AppFriendlyErrors On, it says
- *        why, for the developer. It is HTML for clients that ask for HTML, and
- *        plain text for all others.
+ * @brief The page that the client gets for an error of this module. It says
+ *        what has happened and what a visitor can do, and it has the id of the
+ *        error, which is in the log, and the time. With AppFriendlyErrors On,
+ *        it says why, for the developer. It is HTML for clients that ask for
+ *        HTML, and plain text for all others.
  *
  * If an app does not start, the spawner wrote what the page shows
  * (spawner/report/start_failure.c): the step, the command, directory and user,

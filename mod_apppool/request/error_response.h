@@ -32,8 +32,9 @@
 
 #include "mod_apppool/config/app.h"
 
-/* The functions below log the error, and note what apppool_error_response_send()
- * sends later, when no filter of the request is left. */
+/* The functions below log the error, and note what
+ * apppool_error_response_send() sends later, when no filter of the request is
+ * left. */
 
 /** The pool gave no process. @return what the handler is to return */
 int apppool_error_response_pool(request_rec *r, const apppool_app_t *app,
@@ -53,8 +54,8 @@ int apppool_error_response_refused(request_rec *r, const apppool_app_t *app);
 /**
  * The response failed. This replaces what mod_proxy noted about it.
  * @param status what the scheme handler returned
- * @param broken 1: the app has closed the connection, or its process is gone; 0:
- *        what it has sent is no response
+ * @param broken 1: the app has closed the connection, or its process is gone;
+ *        0: what it has sent is no response
  * @return what the handler is to return; 504 if the app was silent, only then
  */
 int apppool_error_response_app(request_rec *r, const apppool_app_t *app,
@@ -78,16 +79,16 @@ int apppool_error_response_streaming(request_rec *r, const apppool_app_t *app,
 
 /**
  * The request ends with this status: send the page about the error, unless the
- * administrator has an ErrorDocument for it. If an ErrorDocument fails, too, the
- * page is about the error before it.
+ * administrator has an ErrorDocument for it. If an ErrorDocument fails, too,
+ * the page is about the error before it.
  * @return what the handler is to return
  */
 int apppool_error_response_send(request_rec *r, const apppool_app_t *app,
                                 int status);
 
 /** How long may the request wait for a process? AppQueueTimeout, but an
- * ErrorDocument does not wait once more, after a request that no process was free
- * for. @return us */
+ * ErrorDocument does not wait once more, after a request that no process was
+ * free for. @return us */
 apr_int64_t apppool_error_response_patience(const request_rec *r);
 
 #endif

@@ -34,8 +34,8 @@ typedef struct {
 
 const apppool_error_words_t *apppool_error_words(apppool_error_kind_t kind);
 
-/** @return an error of this status for which nothing else was noted; -1: that is
- * no error of this module */
+/** @return an error of this status for which nothing else was noted; -1: that
+ * is no error of this module */
 int apppool_error_words_kind(int status);
 
 #endif

@@ -30,8 +30,8 @@ char *apppool_front_controller_find(request_rec *r,
 int apppool_front_controller_concerns(const request_rec *r);
 
 /**
- * Is a path that is no file refused? With auto, a script that does not exist is,
- * unless the application is one that has rules for all paths: there is a
+ * Is a path that is no file refused? With auto, a script that does not exist
+ * is, unless the application is one that has rules for all paths: there is a
  * .htaccess, or a file of a known framework.
  */
 int apppool_front_controller_refuses(request_rec *r,

@@ -14,8 +14,9 @@
  * that had it first. So an error whose ErrorDocument comes from somewhere else
  * is the error of this application, and only this is: neither the time of the
  * ErrorDocument counts, nor that it fails. A subrequest is not counted. A
- * connection that is suspended (pump/suspend.h) is counted at its end. A request
- * whose client left while it waited has no response, and is not counted.
+ * connection that is suspended (pump/suspend.h) is counted at its end. A
+ * request whose client left while it waited has no response, and is not
+ * counted.
  *
  * The record belongs to the first request, which internal redirects lead back
  * to, and subrequests do not.
@@ -30,8 +31,8 @@
 
 #include "mod_apppool/config/app.h"
 
-/** The status of a request whose client left while it waited: for the access log
- * only. */
+/** The status of a request whose client left while it waited: for the access
+ * log only. */
 #define APPPOOL_CLIENT_GONE 499
 
 /** The application has the request, unless another one had it before. */

@@ -48,9 +48,10 @@ int apppool_status_health(request_rec *r);
 /** `?metrics`: OpenMetrics 1.0, to its "# EOF". */
 void apppool_status_metrics(request_rec *r, const json_t *doc);
 
-/* status_page.c: the page for people. The server makes one table: what is wrong,
- * and the totals. It is the whole page where scripts are off. Elsewhere the
- * script of the page takes its place, and asks for `?list` and `?json&app=NAME`.
+/* status_page.c: the page for people. The server makes one table: what is
+ * wrong, and the totals. It is the whole page where scripts are off. Elsewhere
+ * the script of the page takes its place, and asks for `?list` and
+ * `?json&app=NAME`.
  *
  * Trust: what comes from the document is escaped. */
 
@@ -83,8 +84,8 @@ extern const char apppool_status_script[];
  */
 json_t *apppool_status_list(const json_t *doc);
 
-/** Of all but the groups, keep only what belongs to this application: its row of
- * the configuration, its problems and its space of the store. */
+/** Of all but the groups, keep only what belongs to this application: its row
+ * of the configuration, its problems and its space of the store. */
 void apppool_status_only(json_t *doc, const char *name);
 
 /* status_server.c: which server this is, and its clock. */
@@ -93,8 +94,8 @@ void apppool_status_only(json_t *doc, const char *name);
 json_t *apppool_status_server(request_rec *r);
 
 /* status_action.c: the buttons of the status page: detach a process, end a
- * request together with its process, restart or drain an application, or end its
- * drain.
+ * request together with its process, restart or drain an application, or end
+ * its drain.
  *
  * They only do what any child of httpd can do to the segment. They need no
  * further rights, and they send nothing to root's processes (SECURITY).
@@ -138,11 +139,11 @@ int apppool_status_token_ok(request_rec *r, const char *token);
  * the status? .htaccess may not say it, because it belongs to one tenant, and
  * the status shows all tenants.
  *
- * There are many ways to a handler: SetHandler, AddHandler, ForceType, a rewrite
- * rule, each of them in <Files> or <If>, and the index of a directory. So this
- * looks the URL of the request up again, as if there was no .htaccess. The
- * request gets the status only if that gives the same handler, and if the rules
- * of access allow it.
+ * There are many ways to a handler: SetHandler, AddHandler, ForceType, a
+ * rewrite rule, each of them in <Files> or <If>, and the index of a directory.
+ * So this looks the URL of the request up again, as if there was no .htaccess.
+ * The request gets the status only if that gives the same handler, and if the
+ * rules of access allow it.
  *
  * Trust: .htaccess may say anything. It is not read for the look-up. */
 

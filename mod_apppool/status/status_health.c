@@ -89,8 +89,8 @@ static const apppool_app_t *find(const char *name)
 }
 
 /* The word of the first app that is not well. All of them must exist: a
- * mistake in the balancer's configuration is then seen at once. Anybody may ask,
- * so there is a limit. */
+ * mistake in the balancer's configuration is then seen at once. Anybody may
+ * ask, so there is a limit. */
 static const char *named_word(request_rec *r, apl_pool_t *pool, int ready,
                               const char *names)
 {

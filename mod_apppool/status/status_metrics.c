@@ -479,7 +479,8 @@ static void store_families(request_rec *r, const json_t *store)
 
 /* ---- the document ---- */
 
-/* A program that can read OpenMetrics says so, or does not say what it reads. */
+/* A program that can read OpenMetrics says so, or does not say what it
+ * reads. */
 static void set_type(request_rec *r)
 {
     const char *accept = apr_table_get(r->headers_in, "Accept");

@@ -24,7 +24,7 @@
 #include <sys/syscall.h>
 
 #ifndef __GLIBC_PREREQ
-#error mod_apppool needs glibc: the lock follows the way glibc keeps robust lists
+#error mod_apppool needs glibc: the lock follows the robust lists of glibc
 #elif !__GLIBC_PREREQ(2, 34)
 #error mod_apppool needs glibc 2.34 or later: older ones have no close_range()
 #endif

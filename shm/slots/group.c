@@ -234,8 +234,8 @@ static uint32_t next_concurrency(apl_pool_t *pool, const apl_group_t *group)
     return apl_concurrency(&group->options, p ? &p->wire : &unknown);
 }
 
-/* A template of the present code is ready, and the starts that are under way are
- * too few for the requests that wait. */
+/* A template of the present code is ready, and the starts that are under way
+ * are too few for the requests that wait. */
 static int may_start_more(apl_pool_t *pool, const apl_group_t *group)
 {
     uint64_t each;

@@ -57,16 +57,16 @@ const apl_numbers_t *apl_numbers_of(const apl_pool_t *pool,
 apl_numbers_t *apl_numbers_use(apl_pool_t *pool, apl_group_t *group,
                                int64_t now);
 
-/** A process of the group has died. Of more than APL_DEATHS reasons, that of the
- * longest time ago is forgotten. @param reason in a few words */
+/** A process of the group has died. Of more than APL_DEATHS reasons, that of
+ * the longest time ago is forgotten. @param reason in a few words */
 void apl_numbers_note_death(apl_lock_token_t *token, apl_group_t *group,
                             const char *reason);
 
 /** A new group takes the slot: forget what an earlier one has counted. */
 void apl_numbers_forget(apl_lock_token_t *token, apl_group_t *group);
 
-/** Write a moment or a step: a record that begins with its time, in us. While it
- * is written, its time is 0. */
+/** Write a moment or a step: a record that begins with its time, in us. While
+ * it is written, its time is 0. */
 void apl_numbers_write(void *to, const void *is, size_t size);
 
 /** Copy such a record. @return its time; 0: there is none, or it was written

@@ -57,8 +57,8 @@ static inline void apl_process_touch(const apl_lock_token_t *token,
         process->last_used = token->now;
 }
 
-/** The process is live, and its trial is over (I21): it counts against the limit
- * of the pool from now on. */
+/** The process is live, and its trial is over (I21): it counts against the
+ * limit of the pool from now on. */
 void apl_process_end_trial(apl_lock_token_t *token, apl_process_t *process);
 
 /** A session of the process was opened or closed: counts and lists follow. A

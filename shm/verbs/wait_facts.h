@@ -8,8 +8,8 @@
  * Lock:  none. Each request that is refused asks, and looks at all processes of
  *        the pool, which must not make others wait. The numbers may be of
  *        moments that are some microseconds apart.
- * Trust: only people read these numbers, and Retry-After. No decision depends on
- *        them.
+ * Trust: only people read these numbers, and Retry-After. No decision depends
+ *        on them.
  */
 #ifndef APPPOOL_SHM_VERBS_WAIT_FACTS_H
 #define APPPOOL_SHM_VERBS_WAIT_FACTS_H

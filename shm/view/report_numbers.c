@@ -257,7 +257,8 @@ static double cpu_of(const apl_step_t *all, int n)
     return span > 0 ? used / span : 0;
 }
 
-/* The sum of its processes. If we may not read it, what the spawner has read. */
+/* The sum of its processes. If we may not read it, what the spawner has
+ * read. */
 static json_t *memory_now(const json_t *group, const apl_step_t *last)
 {
     const json_t *processes = json_object_get(group, "processes"), *p;

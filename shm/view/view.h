@@ -2,8 +2,8 @@
 
 /**
  * @file view.h
- * @brief The report of a pool: the documents for operators. A part for each file;
- *        snapshot.h has the copy that is reported.
+ * @brief The report of a pool: the documents for operators. A part for each
+ *        file; snapshot.h has the copy that is reported.
  */
 #ifndef APPPOOL_SHM_VIEW_VIEW_H
 #define APPPOOL_SHM_VIEW_VIEW_H
@@ -144,8 +144,8 @@ int apl_report_steps(const apl_numbers_t *numbers, int64_t now,
  * lists with a line for each. */
 
 /**
- * Set the key `spark` of each group: `all` (all responses) and `errors` (5xx), a
- * digit from 0 to z for each step, the newest is last; null: there were none;
+ * Set the key `spark` of each group: `all` (all responses) and `errors` (5xx),
+ * a digit from 0 to z for each step, the newest is last; null: there were none;
  * and `peak`, the responses a second that "z" means.
  * @param report from apl_report_json(copy), with all groups
  */

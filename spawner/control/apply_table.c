@@ -108,9 +108,9 @@ void apply_table_configure(spawner_t *s, process_t *p)
 /* ---- how many descriptors the spawner may have ---- */
 
 /* With a control socket for each user of apps (control.h), the two ends of
- * the socket of each log (log_writer.c), and templates, of which an app may have
- * two for a moment. Each process may have been forked by another template, whose
- * output is still read (template.h). */
+ * the socket of each log (log_writer.c), and templates, of which an app may
+ * have two for a moment. Each process may have been forked by another template,
+ * whose output is still read (template.h). */
 static rlim_t own(const spawner_t *s)
 {
     rlim_t n = OWN + (rlim_t)s->table->n;

@@ -31,8 +31,8 @@
 /** A new spawner: make its sockets, and remove those of the last one. */
 void control_begin(spawner_t *s);
 
-/** Make the sockets that are missing: control.sock, which httpd's user gets, and
- * those of the users of apps. The app table names all of them. */
+/** Make the sockets that are missing: control.sock, which httpd's user gets,
+ * and those of the users of apps. The app table names all of them. */
 void control_configure(spawner_t *s);
 
 /** Drop clients that are too slow, and begin the next response. Try again to

@@ -32,7 +32,8 @@ static int is_ruby(const char *line, size_t n)
     return in && in > line && isdigit((unsigned char)in[-1]);
 }
 
-/* Go: "main.(*shop).open(0xc000012345, {0x1, 0x2})", "goroutine 1 [running]:" */
+/* Go: "main.(*shop).open(0xc000012345, {0x1, 0x2})",
+ * "goroutine 1 [running]:" */
 static int is_go(const char *line, size_t n)
 {
     const char *args = memrchr(line, '(', n), *dot = memchr(line, '.', n);

@@ -22,8 +22,8 @@
  *
  *     [time] shop[4711]> text
  *
- * The output is a FIFO that the process itself has open for reading and writing.
- * So it never gets SIGPIPE, and the next spawner reads on.
+ * The output is a FIFO that the process itself has open for reading and
+ * writing. So it never gets SIGPIPE, and the next spawner reads on.
  *
  * Each process has a token bucket. When it is empty, lines are dropped, and the
  * FIFO of the process is not read for a moment. The log says how many lines
@@ -123,8 +123,8 @@ int log_program_open(const char *path, unsigned uid, unsigned gid);
  *
  * Errors: without memory, no line is kept.
  * Trust:  the app may print any bytes. They are kept as they are, with a blank
- *         for NUL. A line takes little time, so those that no log takes are kept,
- *         too: the reason often comes after a flood. */
+ *         for NUL. A line takes little time, so those that no log takes are
+ *         kept, too: the reason often comes after a flood. */
 
 /** From now on, keep the last lines. */
 void last_lines_keep(output_t *o);
@@ -152,8 +152,8 @@ void last_lines_forget(output_t *o);
  * Crash:  the next spawner begins again, with other numbers.
  * Trust:  the lines come from the app. They have no control characters. */
 
-/** A process has printed this line: the result of log_format_escape(), without a
- * newline. */
+/** A process has printed this line: the result of log_format_escape(), without
+ * a newline. */
 void recent_output_add(const process_t *p, const char *line, size_t length);
 
 /**
@@ -293,7 +293,8 @@ int log_rules_allow(token_bucket_t *bucket, int own, int64_t now,
  * apppoolctl logs.
  *
  * Errors: lines of a process that is gone go to the error log, with the id of
- *         the process. If they are too many, the log says how many were dropped.
+ *         the process. If they are too many, the log says how many were
+ *         dropped.
  * Crash:  shm/verbs/app_stderr.h.
  * Trust:  a child of httpd may forge lines of any process. The process has its
  *         token bucket for them, as for its own output. */

@@ -190,7 +190,8 @@ static void set_mount(environment_t *e, const char *base_uri)
     free(url);
 }
 
-/* php-cgi that somebody else has named: as the one that is found by index.php. */
+/* php-cgi that somebody else has named: as the one that is found by
+ * index.php. */
 static void set_children(environment_t *e, unsigned children)
 {
     if (children == 0)

@@ -54,8 +54,8 @@ const char *environment_value(const boot_t *boot, char *const *variables,
  * @param variables of AppEnvFile, as NAME=value, NULL at the end; or NULL.
  *                  Variables of AppSetEnv replace them
  * @param found if the app is one of node, what it asks of node (NODE_OPTIONS)
- *              ends with our helper for listen(), with AppListen fd. What one of
- *              ruby asks of ruby (RUBYOPT) ends with our helper for its stop
+ *              ends with our helper for listen(), with AppListen fd. What one
+ *              of ruby asks of ruby (RUBYOPT) ends with our helper for its stop
  */
 char **environment_make(const boot_t *boot, const privilege_t *account,
                         const detect_path_t *path, char *const *variables,

@@ -27,8 +27,8 @@ void process_signal(spawner_t *s, process_t *p, int sign);
 
 /** For a process whose leader is dead: does a process still run that it has
  * started? If that is not known, a scan is asked for.
- * @return 0: nothing runs; 1: something ran when it was last looked for; -1: not
- * known yet */
+ * @return 0: nothing runs; 1: something ran when it was last looked for; -1:
+ * not known yet */
 int process_signal_remains(spawner_t *s, process_t *p);
 
 /** What a scan has found may have ended by now: only a scan that begins later

@@ -16,9 +16,9 @@
 #include "spawner/process/state.h"
 #include "spawner/process/job.h"
 
-/* usage.c: what the processes of each application use, for the steps of its last
- * ten minutes (shm/verbs/step.h). One scan of all processes in each step measures
- * them (sid_scan.h).
+/* usage.c: what the processes of each application use, for the steps of its
+ * last ten minutes (shm/verbs/step.h). One scan of all processes in each step
+ * measures them (sid_scan.h).
  *
  * CPU time is counted as what a process has used since it was measured last, so
  * the sum of an application only goes up. At the death of a child, the kernel
@@ -138,8 +138,8 @@ void stuck_report_check_slow(spawner_t *s);
  * output), command, directory, user. Then comes "output", and all lines after
  * that are output of the app.
  *
- * The segment has room for the beginning of the sentence. What shows the segment
- * takes the whole sentence from the file (shm/view/report_sentence.h).
+ * The segment has room for the beginning of the sentence. What shows the
+ * segment takes the whole sentence from the file (shm/view/report_sentence.h).
  *
  * Errors: if the file cannot be written, there is none, and the page says less.
  * Crash:  the file is complete or does not exist.

@@ -9,8 +9,8 @@
  * Programs print the reason anywhere: Ruby and node before the stack trace,
  * Python behind it, and servers print more lines after that. So each line is
  * looked at, and the last one with a reason wins. Ruby prints the causes of an
- * exception behind it, and in Rust a thread that waits for one that has panicked
- * panics as well, so their first one wins.
+ * exception behind it, and in Rust a thread that waits for one that has
+ * panicked panics as well, so their first one wins.
  *
  * Trust: the output may be any bytes. Sequences for terminals are left out, and
  *        a control character becomes a blank; other bytes stay as they are.

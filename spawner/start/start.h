@@ -19,7 +19,8 @@
  * record, "go". boot.c says what the child does then.
  *
  * Crash:  before "go" the child has done nothing. If no "go" comes, it exits.
- * Trust:  an order only names an app. Everything else comes from the app table. */
+ * Trust:  an order only names an app. Everything else comes from the app
+ *         table. */
 
 /** Take orders, up to the number of processes that may start at once. Continue
  * the starts that a template has to do. */
@@ -140,7 +141,8 @@ void start_parts_drop(process_t *p);
  *         may go. Without "go" it has run no code of the app, and exits.
  * Trust:  the template is hostile. The spawner reads only the hello, which
  *         names a process. The kernel says what that process is. It is a child
- *         of the spawner that was not reaped, so no other process has its pid. */
+ *         of the spawner that was not reaped, so no other process has its
+ *         pid. */
 
 /** Send the order. p->forking then says whether the template has it. */
 void fork_start_order(spawner_t *s, process_t *p, process_t *t);
@@ -172,8 +174,8 @@ void start_reports_ready(void *owner, uint32_t events);
 /** loop_ready_t of the FIFO of the output. */
 void start_reports_output(void *owner, uint32_t events);
 
-/* start_notes.c: what is said about the command of an app is logged once, and not
- * at each start of a process. The next spawner says it again. */
+/* start_notes.c: what is said about the command of an app is logged once, and
+ * not at each start of a process. The next spawner says it again. */
 
 /** Was this not said yet? It counts as said from here on. */
 int start_notes_is_new(const char *app, const char *text);
@@ -185,7 +187,8 @@ int start_notes_is_new(const char *app, const char *text);
  *            servers say READY=1 before their code is loaded.
  * STOPPING=1 The app wants no more requests and will end by itself.
  *
- * Trust:  any process of the app's user may send. Other messages are ignored. */
+ * Trust:  any process of the app's user may send. Other messages are
+ *         ignored. */
 
 /** loop_ready_t of a process's notify socket. */
 void sd_notify_read(void *owner, uint32_t events);
@@ -264,8 +267,8 @@ typedef struct {
     char owner[PROCESS_OWNER_MAX]; /**< of the first: "process 4711, ruby" */
 } wrong_port_t;
 
-/** Find the ports that the processes of the app listen on. Its own one counts only
- * with an address to which httpd does not connect, such as ::1.
+/** Find the ports that the processes of the app listen on. Its own one counts
+ * only with an address to which httpd does not connect, such as ::1.
  * For the job, and for tests.
  * @param instance with which the marks of its processes begin */
 void wrong_port_find(const process_t *p, const char *instance,

@@ -74,9 +74,10 @@ static int keeps(const store_cluster_hooks_t *hooks,
     return 0;
 }
 
-/* The master has sent its hello. If the answer is yes, its history is that of this
- * host as soon as the copy is complete. If it is no, because the data of this host
- * is better, the log says so. Changes that are dropped are logged, too.
+/* The master has sent its hello. If the answer is yes, its history is that of
+ * this host as soon as the copy is complete. If it is no, because the data of
+ * this host is better, the log says so. Changes that are dropped are logged,
+ * too.
  * @param value       p->value bytes of the hello
  * @param is_declined gets 1 if the data of this host is better
  * @return NULL: yes; why not */
@@ -185,7 +186,8 @@ static void count(store_apply_t *a)
 }
 
 /* On the store's clock. A yrmcds tells the time of day, one of ours the seconds
- * from now, which no step of a host's clock changes. @return 1: it has expired */
+ * from now, which no step of a host's clock changes. @return 1: it has
+ * expired */
 static uint32_t exptime_here(const store_apply_t *a, uint32_t exptime)
 {
     int64_t left = (int64_t)exptime - (a->result.is_yrmcds ? time(NULL) : 0),

@@ -50,7 +50,8 @@ typedef struct {
  * @param is_quiet 1: do not log how the spaces differ
  * @param begins   called before the first item is forgotten, or with 1 before
  *                 the items become an old copy, which is kept; NULL: no
- * @param progress called again and again while all items are gone over; NULL: no
+ * @param progress called again and again while all items are gone over; NULL:
+ * no
  * @return NULL: no memory
  */
 store_apply_t *store_apply_make(const store_cluster_hooks_t *, int is_plain,
@@ -62,8 +63,8 @@ void store_apply_free(store_apply_t *);
  * `error` of the result */
 ssize_t store_apply_input(store_apply_t *, const char *bytes, size_t n);
 
-/** Where the next bytes of a value may be put without a copy, when the buffer is
- * empty. @return NULL: nowhere */
+/** Where the next bytes of a value may be put without a copy, when the buffer
+ * is empty. @return NULL: nowhere */
 char *store_apply_room(store_apply_t *, size_t *n);
 
 /** That many bytes were put there. */

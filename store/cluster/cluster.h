@@ -95,8 +95,8 @@ unsigned store_cluster_spaces(const store_cluster_hooks_t *,
 int store_cluster_is_open(const store_cluster_t *, const char *space);
 
 /** A TCP connection to another host, or of a TCP client: no delay.
- * @param lost ms: it ends when the other host has not acknowledged anything for so
- *             long, also if nothing is sent; 0: it does not */
+ * @param lost ms: it ends when the other host has not acknowledged anything for
+ *             so long, also if nothing is sent; 0: it does not */
 void store_cluster_set_options(int fd, unsigned lost);
 #define STORE_LOST 10000
 

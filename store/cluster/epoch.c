@@ -6,8 +6,8 @@
 
 /* ---- write ---- */
 
-/* The id first: a kill before the position leaves a second entry of this id, and
- * the first one counts, as in all that compares histories. */
+/* The id first: a kill before the position leaves a second entry of this id,
+ * and the first one counts, as in all that compares histories. */
 static void move(store_history_t *h, uint32_t from, uint32_t to)
 {
     STORE_SET_RELEASE(h->epoch[to].id, STORE_GET_ACQUIRE(h->epoch[from].id));
@@ -187,8 +187,8 @@ int store_epoch_is_better(const store_history_t *theirs,
            store_epoch_keeps(store_epoch_join(theirs, mine, &r));
 }
 
-/* Two hosts that have nothing in common would give the address to each other for
- * ever, if each one were better. */
+/* Two hosts that have nothing in common would give the address to each other
+ * for ever, if each one were better. */
 store_claim_t store_epoch_claim(const store_history_t *claimed,
                                 const store_history_t *master)
 {

@@ -12,16 +12,16 @@
  *     host 1 (was the master)   e1: 900
  *     host 2 (is the master)    e2: 40, e1: 880       both parted at e1: 880
  *
- * Two hosts compare the newest epoch that both know: what one of them has beyond
- * the lower of both positions, the other one does not have.
+ * Two hosts compare the newest epoch that both know: what one of them has
+ * beyond the lower of both positions, the other one does not have.
  *
  * Lock:  pure functions. Only one thread writes the history: the follower
- *        of a slave, the main thread of any other host. A word of it may be read
- *        by others at any time.
- * Crash: a kill inside of store_epoch_begin() loses no epoch. The first entry of
- *        an id is right, and a second one counts for nothing. So does an entry
- *        without an id: the new epoch has its id last. After a kill inside
- *        of store_epoch_adopt() there is no history.
+ *        of a slave, the main thread of any other host. A word of it may be
+ *        read by others at any time.
+ * Crash: a kill inside of store_epoch_begin() loses no epoch. The first entry
+ *        of an id is right, and a second one counts for nothing. So does an
+ *        entry without an id: the new epoch has its id last. After a kill
+ *        inside of store_epoch_adopt() there is no history.
  * Trust: the history of another host may be anything that store_wire_history()
  *        lets through.
  */

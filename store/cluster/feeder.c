@@ -175,8 +175,9 @@ static int join(store_feeder_t *f)
     return store_confirm_is_whole(f->slave.slot, f->changes.cursor.position);
 }
 
-/* All writes wait for one that confirms. So it first takes what the kernels have
- * of the copy: that may be megabytes. The first mark is sent behind the copy. */
+/* All writes wait for one that confirms. So it first takes what the kernels
+ * have of the copy: that may be megabytes. The first mark is sent behind the
+ * copy. */
 static int has_taken_copy(const store_feeder_t *f)
 {
     return f->sender.out.has_echoed || !f->sender.ours ||
@@ -277,8 +278,8 @@ static int feed_once(store_feeder_t *f)
                  : wait_for_changes(f, uses ? SOON : PAUSE);
 }
 
-/* Whoever reaches the port can end without a join as often as it wants. The main
- * thread logs that, once a minute. */
+/* Whoever reaches the port can end without a join as often as it wants. The
+ * main thread logs that, once a minute. */
 static void note_end(store_feeder_t *f, const char *why)
 {
     if (STORE_GET_ACQUIRE(f->stop) || f->keeps)

@@ -26,15 +26,15 @@
 #include "store/thread.h"
 
 /* ms */
-#define RETRY_SOON    100  /* after the loss of a master */
-#define RETRY         1000 /* after some attempts without a master */
-#define DIFFER        600000 /* from one report of how spaces differ to the next */
+#define RETRY_SOON    100    /* after the loss of a master */
+#define RETRY         1000   /* after some attempts without a master */
+#define DIFFER        600000 /* between two reports of how spaces differ */
 /* yrmcds does not say when its copy is complete. It begins it within a second,
  * and sends it without a pause. */
 #define YRMCDS_SILENT 3000
 #define YRMCDS_LONG   60000
 
-#define AHEAD         32768 /* bytes that TLS has read before they are used, at most */
+#define AHEAD         32768 /* bytes at most that TLS has read ahead */
 
 static struct {
     const store_cluster_hooks_t *hooks;
@@ -454,8 +454,8 @@ static int follow(link_t *l)
     return l->has_begun;
 }
 
-/* A yrmcds does not know the secret: if AppStorePlainPeers allow one, each second
- * attempt is plain, until one succeeds.
+/* A yrmcds does not know the secret: if AppStorePlainPeers allow one, each
+ * second attempt is plain, until one succeeds.
  * @return 1: a copy had begun */
 static int attempt(link_t *l)
 {

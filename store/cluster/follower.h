@@ -34,8 +34,8 @@
 int store_follower_begin(const store_cluster_hooks_t *);
 
 /** End the thread, after it has applied what had arrived completely.
- * @param says_bye 1: this store stops; 0: it is promoted, and the master must not
- *                 go on without it */
+ * @param says_bye 1: this store stops; 0: it is promoted, and the master must
+ *                 not go on without it */
 void store_follower_end(int says_bye);
 
 #endif

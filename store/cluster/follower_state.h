@@ -6,8 +6,8 @@
  *        the next process about its copy.
  *
  * Lock:  the follower's thread writes. Any thread reads.
- * Crash: the position of the copy is in the history of the directory. `lacks` of
- *        the directory stays. It is set before the first item is
+ * Crash: the position of the copy is in the history of the directory. `lacks`
+ *        of the directory stays. It is set before the first item is
  *        forgotten, so a part of a copy never counts as complete.
  */
 #ifndef APPPOOL_STORE_CLUSTER_FOLLOWER_STATE_H
@@ -45,15 +45,15 @@ typedef struct {
 void store_follower_state(store_follower_state_t *);
 
 /** Has a master refused this slave in the last 10 s? It has dropped the slave,
- * which was too slow: what the slave has is whole, but old. If no master answers
- * any more, another slave gets the address before these 10 s are over. If there
- * is none, an old copy is better than nothing. */
+ * which was too slow: what the slave has is whole, but old. If no master
+ * answers any more, another slave gets the address before these 10 s are over.
+ * If there is none, an old copy is better than nothing. */
 int store_follower_state_is_refused(const store_follower_state_t *);
 
 /** @name How old the copy is
- * A slave that has lost its master, or does not keep up with it, has an old copy.
- * It should not become the master while another one has a newer one. The lease:
- * a master with AppStoreConfirm waits that long for a slave.
+ * A slave that has lost its master, or does not keep up with it, has an old
+ * copy. It should not become the master while another one has a newer one. The
+ * lease: a master with AppStoreConfirm waits that long for a slave.
  * @{ */
 #define STORE_LEASE      10000 /**< ms from a mark to the end of the lease */
 /** ms from an echo to the same, if the next mark has come. A mark comes once a

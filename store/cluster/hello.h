@@ -5,12 +5,13 @@
  * @brief The first packet between two stores: clock, spaces with their sizes,
  *        and the history of the data. And what a master takes of a slave first.
  *
- * A slave of ours begins with a hello. A yrmcds sends a NUL, or nothing for 2 s.
+ * A slave of ours begins with a hello. A yrmcds sends a NUL, or nothing for 2
+ * s.
  *
  * Lock:  any thread. A greeting may wait for the socket.
  * Trust: the other store may send anything. store_wire_head() has checked the
- *        lengths. The list of spaces is a string; each name and size in it may be
- *        anything.
+ *        lengths. The list of spaces is a string; each name and size in it may
+ *        be anything.
  */
 #ifndef APPPOOL_STORE_CLUSTER_HELLO_H
 #define APPPOOL_STORE_CLUSTER_HELLO_H

@@ -5,7 +5,8 @@
  * @brief Where the data of this host comes from: what it tells to others, and
  *        what it takes over from its master.
  *
- *     slave:  offer (hello) -> the copy -> complete: the master's history is ours
+ *     slave:  offer (hello) -> the copy -> complete: the master's history is
+ *     ours
  *                           `-> mark: so many changes of it are here
  *     master: begin: one epoch more. Each change counts in its position
  *
@@ -22,8 +23,8 @@
  * one. */
 void store_history_own(store_history_t *to);
 
-/** The store is alone: no other host has more, and what it changes is no data of a
- * cluster. */
+/** The store is alone: no other host has more, and what it changes is no data
+ * of a cluster. */
 void store_history_end(void);
 
 /** This host becomes the master. Its changes are counted from now on. Before

@@ -86,8 +86,8 @@ typedef struct {
     uint32_t from;
 } taker_t;
 
-/* Under the lock of the bucket. One that was only written has its place already.
- * What there is no room for is read again, or is not important. */
+/* Under the lock of the bucket. One that was only written has its place
+ * already. What there is no room for is read again, or is not important. */
 static void take(void *ctx, const store_item_t *item)
 {
     taker_t *t = ctx;

@@ -11,8 +11,8 @@
  * what it evicts. So an item that is read all the time is younger on the slave,
  * too, than what is evicted there.
  *
- * Nobody waits for a use, and it has no position: nothing is confirmed by it. At
- * most 1024 uses are sent in a second, and only while the slave answers. If
+ * Nobody waits for a use, and it has no position: nothing is confirmed by it.
+ * At most 1024 uses are sent in a second, and only while the slave answers. If
  * there are more, each comes later.
  *
  * Lock:  one thread. It takes one bucket lock at a time, for as long as

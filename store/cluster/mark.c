@@ -106,7 +106,8 @@ static void put_packet(store_echo_t *e, uint8_t opcode, int64_t now)
     memcpy(e->said, bytes, e->n);
 }
 
-/* A yrmcds, and a master of ours that has sent no mark yet, waits for no bye. */
+/* A yrmcds, and a master of ours that has sent no mark yet, waits for no
+ * bye. */
 static void put(store_echo_t *e, int64_t now)
 {
     if (e->mark.n == 0) {

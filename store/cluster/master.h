@@ -33,7 +33,8 @@
  */
 int store_master_begin(const store_cluster_hooks_t *, int listener);
 
-/** Once a second: timeouts of slaves, their figures, threads that have ended. */
+/** Once a second: timeouts of slaves, their figures, threads that have
+ * ended. */
 void store_master_tick(int64_t now);
 
 /** Have all slaves got all changes, and has their kernel acknowledged them?

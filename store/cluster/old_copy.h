@@ -9,17 +9,17 @@
  *     the copy: an item that comes replaces the old one of its key
  *     end: what is still marked goes         STORE_LACKS_NOTHING
  *
- * A slave that is promoted in between serves both: the old items of the keys that
- * had not come, and the new ones. So nothing is missing that it had, but a key may
- * be there that was deleted meanwhile.
+ * A slave that is promoted in between serves both: the old items of the keys
+ * that had not come, and the new ones. So nothing is missing that it had, but a
+ * key may be there that was deleted meanwhile.
  *
  * A part of a copy is not kept. A space that has no room for both evicts old
- * items and no new ones. If it evicts nothing (AppStoreEvict Off), or that is not
- * enough, it gives all old items up: the new ones are those of the master.
+ * items and no new ones. If it evicts nothing (AppStoreEvict Off), or that is
+ * not enough, it gives all old items up: the new ones are those of the master.
  *
  * Lock:  one thread. It takes bucket locks.
- * Crash: an item keeps its mark, and `lacks` its value. Marks that are left by a
- *        promotion mean nothing: the next copy marks all items.
+ * Crash: an item keeps its mark, and `lacks` its value. Marks that are left by
+ *        a promotion mean nothing: the next copy marks all items.
  */
 #ifndef APPPOOL_STORE_CLUSTER_OLD_COPY_H
 #define APPPOOL_STORE_CLUSTER_OLD_COPY_H
@@ -44,8 +44,8 @@ int store_old_copy_is_shared(const store_old_copy_t *, const store_space_t *);
  * is worth it. @param begins called before, with 1: they are kept; NULL: no */
 void store_old_copy_begin(store_old_copy_t *, void (*begins)(int is_kept));
 
-/** Make the item of a set that has come (item.h). If there is no room for it, old
- * ones go. @return NULL: there is no room */
+/** Make the item of a set that has come (item.h). If there is no room for it,
+ * old ones go. @return NULL: there is no room */
 store_item_t *store_old_copy_make(store_old_copy_t *, store_space_t *,
                                   const char *key, const store_packet_t *,
                                   uint32_t exptime);

@@ -2,13 +2,13 @@
 
 /**
  * @file promotion.h
- * @brief A slave becomes the master: the cas that it gives from then on, and what
- *        the log says of its data, and how old they are.
+ * @brief A slave becomes the master: the cas that it gives from then on, and
+ *        what the log says of its data, and how old they are.
  *
- * A new master gives no cas that a master before it has given. The one before may
- * have given more than this host has heard of, as a slave, or before a stop of all
- * hosts. So the counter of each space begins at a number that grows with the time
- * of day. That is above all that they gave, if the clocks agree.
+ * A new master gives no cas that a master before it has given. The one before
+ * may have given more than this host has heard of, as a slave, or before a stop
+ * of all hosts. So the counter of each space begins at a number that grows with
+ * the time of day. That is above all that they gave, if the clocks agree.
  *
  * Lock:  any thread.
  */
@@ -26,9 +26,9 @@
 
 /** A counter that is behind the time by no more than this, 64 ms, gets a gap
  * instead of the time. A slave that is behind by more changes has not heard of
- * all; the time is above them, unless the clock of its master was ahead. A larger
- * number would be worse: two hosts that become the master with the same counter,
- * one soon after the other, would both add the gap. */
+ * all; the time is above them, unless the clock of its master was ahead. A
+ * larger number would be worse: two hosts that become the master with the same
+ * counter, one soon after the other, would both add the gap. */
 #define STORE_CAS_UNHEARD (UINT64_C(1) << 18)
 
 /** What is added to a counter that is not behind the time by

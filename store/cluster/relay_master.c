@@ -149,7 +149,8 @@ static int start_stream(store_relay_master_t *m)
 /* ---- the name of the space ---- */
 
 /* A master that may be anybody is told no other name than that of the open
- * space. @return 0: it does not have this space: a yrmcds has the open one only */
+ * space. @return 0: it does not have this space: a yrmcds has the open one
+ * only */
 static int prepare_name(store_relay_master_t *m, const store_space_t *space)
 {
     const char *name = m->is_plain ? master.config->open_space : space->name;

@@ -10,8 +10,8 @@
  *
  * Lock:  the thread of the relay.
  * Trust: a master with TLS has proven that it knows the secret. Without TLS it
- *        may be anybody, so it gets clients of the open space only, and no other
- *        name. Its reply is checked all the same.
+ *        may be anybody, so it gets clients of the open space only, and no
+ *        other name. Its reply is checked all the same.
  */
 #ifndef APPPOOL_STORE_CLUSTER_RELAY_MASTER_H
 #define APPPOOL_STORE_CLUSTER_RELAY_MASTER_H

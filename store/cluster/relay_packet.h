@@ -23,7 +23,8 @@
 size_t store_relay_packet_put(const char *name,
                               unsigned char to[STORE_RELAY_PACKET]);
 
-/** @return bytes of the whole packet with this head; 0: it is none of a relay */
+/** @return bytes of the whole packet with this head; 0: it is none of a
+ * relay */
 size_t store_relay_packet_size(const unsigned char head[STORE_PACKET_HEAD]);
 
 /** The name in a complete packet. */

@@ -420,8 +420,9 @@ static store_ready_t among_peers(const store_follower_state_t *s)
                          : STORE_READY_YES;
 }
 
-/* It has lost its master in the middle of a copy. What it had before is whole, and
- * no older than the copy of a slave that has lost its master at that time. */
+/* It has lost its master in the middle of a copy. What it had before is whole,
+ * and no older than the copy of a slave that has lost its master at that
+ * time. */
 static store_ready_t with_old_copy(const store_follower_state_t *s)
 {
     store_ready_t ready = s->connected ? STORE_READY_PART : among_peers(s);
@@ -429,9 +430,9 @@ static store_ready_t with_old_copy(const store_follower_state_t *s)
     return ready == STORE_READY_YES ? STORE_READY_OLD : ready;
 }
 
-/* After the start of all hosts there is no master yet. One that has met none may
- * become it, or nobody could. But not with a part of a copy: another host has
- * more, and an administrator knows which. */
+/* After the start of all hosts there is no master yet. One that has met none
+ * may become it, or nobody could. But not with a part of a copy: another host
+ * has more, and an administrator knows which. */
 store_ready_t store_role_may_lead(const store_follower_state_t *s,
                                   int64_t began)
 {

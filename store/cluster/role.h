@@ -8,18 +8,19 @@
  *     begin -- the address is here ------> master
  *     begin -- it is not ----------------> slave
  *     slave -- the address comes here ---> master, with its data
- *     master - the address is lost ------> ends with CONTRACT_EXIT_AGAIN, and is
+ *     master - the address is lost ------> ends with CONTRACT_EXIT_AGAIN, and
+ *     is
  *                                          a slave after the start
  *
  * Nobody is elected: the address is moved by keepalived or by hand. The kernel
- * reports it by netlink; the role also looks once a second. A master ends if the
- * address is not in the list of addresses, and the kernel has reported that it
- * has gone. Without such a report, a second look has to find the same.
+ * reports it by netlink; the role also looks once a second. A master ends if
+ * the address is not in the list of addresses, and the kernel has reported that
+ * it has gone. Without such a report, a second look has to find the same.
  *
  * A slave whose connection to the master has ended looks for the address for
- * 5 s, each 100 ms. A promotion joins the follower, takes slaves, and serves the
- * clients that waited. A host that becomes the master, also one that begins as
- * the master, raises the cas counter of each space first (promotion.h).
+ * 5 s, each 100 ms. A promotion joins the follower, takes slaves, and serves
+ * the clients that waited. A host that becomes the master, also one that begins
+ * as the master, raises the cas counter of each space first (promotion.h).
  *
  * Lock:  the main thread; store_role() any thread.
  */

@@ -2,14 +2,14 @@
 
 /**
  * @file sender.h
- * @brief What a slave is sent: items and changes as packets of the dialect that it
- *        speaks, the copy, each changed key, and the marks.
+ * @brief What a slave is sent: items and changes as packets of the dialect that
+ *        it speaks, the copy, each changed key, and the marks.
  *
- * A yrmcds has one space only, so it gets one. It loses flags and expiry time of
- * an empty value. So a Touch follows, which mends the expiry time.
+ * A yrmcds has one space only, so it gets one. It loses flags and expiry time
+ * of an empty value. So a Touch follows, which mends the expiry time.
  *
- * Lock:  one thread. It takes bucket locks, one at a time and for as long as the
- *        list of one bucket is, and the lock of the list of changes.
+ * Lock:  one thread. It takes bucket locks, one at a time and for as long as
+ *        the list of one bucket is, and the lock of the list of changes.
  * Errors: -1: the connection is over; see slave_link.h.
  */
 #ifndef APPPOOL_STORE_CLUSTER_SENDER_H
@@ -60,9 +60,9 @@ int store_sender_complete(store_sender_t *);
 /** @} */
 
 /** @name The copy: all items of some spaces, for a slave that joins
- * It takes references to the items of some buckets, and gives them back when they
- * are sent. An item that was replaced or removed in between is not sent: that is a
- * change, and the list of changes has it.
+ * It takes references to the items of some buckets, and gives them back when
+ * they are sent. An item that was replaced or removed in between is not sent:
+ * that is a change, and the list of changes has it.
  * @{ */
 typedef struct {
     store_space_t *space[STORE_SPACES];
@@ -95,11 +95,12 @@ void store_copier_close(store_copier_t *);
 /** @} */
 
 /** @name Changes: what is there now of each changed key of the list
- * So the slave gets the states of a key in the master's order. A change is skipped
- * if the slave was sent a state of the key that is as new: a key that changes often
- * is sent once when the slave lags behind. Otherwise what is there now is sent,
- * also if it is newer than the change. So a mark is true: for each change before
- * it, the slave has this state of the key or a newer one.
+ * So the slave gets the states of a key in the master's order. A change is
+ * skipped if the slave was sent a state of the key that is as new: a key that
+ * changes often is sent once when the slave lags behind. Otherwise what is
+ * there now is sent, also if it is newer than the change. So a mark is true:
+ * for each change before it, the slave has this state of the key or a newer
+ * one.
  * @{ */
 #define STORE_CHANGE_SENDER_BATCH 64 /* changes that are read at once */
 #define STORE_CHANGE_SENDER_SENT                                               \
@@ -145,9 +146,9 @@ int store_change_sender_clear(store_change_sender_t *);
 /** @} */
 
 /** @name When that is sent, and the marks
- * Each push has a mark at its end, if there are changes before it. Without changes
- * there is one mark a second: then the slave knows that it has all. One follows the
- * first echo at once: without it, the slave is not ready (mark.h).
+ * Each push has a mark at its end, if there are changes before it. Without
+ * changes there is one mark a second: then the slave knows that it has all. One
+ * follows the first echo at once: without it, the slave is not ready (mark.h).
  * @{ */
 typedef struct {
     struct timespec at; /**< of CLOCK_MONOTONIC: the last push */
@@ -163,9 +164,9 @@ int store_push(store_push_t *, store_sender_t *, const store_cursor_t *);
 #define STORE_PUSH_PATIENCE 5 /* ms */
 
 /** A client waits, and the slave has not echoed the mark of the last push. What
- * comes meanwhile is sent together after the echo: each push wakes the slave and
- * this thread. A slave that takes longer than STORE_PUSH_PATIENCE gets the next
- * one nevertheless. */
+ * comes meanwhile is sent together after the echo: each push wakes the slave
+ * and this thread. A slave that takes longer than STORE_PUSH_PATIENCE gets the
+ * next one nevertheless. */
 int store_push_is_early(const store_push_t *, const store_slave_link_t *);
 
 /** Wait for more changes, so that they are sent together. A change that comes

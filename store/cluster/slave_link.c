@@ -105,8 +105,8 @@ int store_slave_link_hear(store_slave_link_t *o)
     return errno == EAGAIN ? 0 : over_by_error(o);
 }
 
-/* The kernel of a slave that was stopped takes marks, too. A slave of ours beats
- * while it gets small changes. */
+/* The kernel of a slave that was stopped takes marks, too. A slave of ours
+ * beats while it gets small changes. */
 static int is_progress(const store_slave_link_t *o, ssize_t n)
 {
     return n > (o->confirmed ? LITTLE : 0);

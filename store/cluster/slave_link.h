@@ -26,8 +26,9 @@ typedef struct {
     uint64_t sent;  /**< bytes that were written; atomic */
     int64_t alive;  /**< ms: the last heartbeat, or progress of the socket */
     unsigned heard; /**< how often the slave has said something */
-    store_cursor_t *cursor; /**< the slave's place in the list of changes, which
-                               is looked at while it takes nothing; NULL: none */
+    store_cursor_t *cursor; /**< the slave's place in the list of changes. It
+                               is looked at while the slave takes nothing;
+                               NULL: none */
     int overtaken;          /**< the slave is too slow; atomic */
     uint64_t marked;        /**< the position of the last mark that was put */
     uint64_t echoed; /**< that of the last mark that the slave has echoed */

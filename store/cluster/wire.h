@@ -9,8 +9,8 @@
  *       delete (DeleteQ)         14                        key
  *       touch (Touch)            1c    exptime 4           key
  *     only between two of ours
- *       hello (both directions)  e0    version 4, clock 8         "NAME SIZE\n"...
- *                                                                 NUL, history
+ *       hello (both directions)  e0    version 4, clock 8  "NAME SIZE\n"...
+ *                                                          NUL, history
  *       space                    e1    cas counter 8,      name
  *                                      flush time 4
  *       complete                 e2
@@ -25,11 +25,11 @@
  * ignores it. Its upper 24 bits say for how many seconds the item was not used,
  * plus 1; 0, as from an older build: it is used now. A touch has opaque and cas
  * of its item, too. A slave of ours ignores a touch of an item with another cas
- * (0: of any). An item that was read gets such a touch now and then (lru_touches.h); an
- * older build takes it for a touch that changes nothing. exptime and flush time are seconds from now between two of ours,
- * at least 1, so that the clocks of the hosts do not matter. To and from a
- * yrmcds they are seconds since 1970. 0: the item does not expire, and no flush
- * is to come.
+ * (0: of any). An item that was read gets such a touch now and then
+ * (lru_touches.h); an older build takes it for a touch that changes nothing.
+ * exptime and flush time are seconds from now between two of ours, at least 1,
+ * so that the clocks of the hosts do not matter. To and from a yrmcds they are
+ * seconds since 1970. 0: the item does not expire, and no flush is to come.
  * A slave sends one NUL byte a second while nothing arrives. A slave of ours
  * sends hello first. The opaque field of a hello has STORE_WIRE_ASKS if nothing
  * but a hello is wanted as the answer. In that hello and in the answer a master
@@ -38,12 +38,12 @@
  *
  * A mark says that all changes up to this position are before it. Its clock is
  * the low bits of the master's CLOCK_MONOTONIC in ms, less the age of the first
- * change that is behind it. A slave of ours answers with the same packet once all
- * before it is applied: within a second, instead of its NUL, or at once if the
- * opaque field has STORE_WIRE_AT_ONCE. It answers the newest one only. The clock of
- * the answer is the slave's own. The master repeats the newest one that it has heard
- * in the cas field of its marks, with STORE_WIRE_HEARD: so the slave knows that such
- * a mark was sent after that time.
+ * change that is behind it. A slave of ours answers with the same packet once
+ * all before it is applied: within a second, instead of its NUL, or at once if
+ * the opaque field has STORE_WIRE_AT_ONCE. It answers the newest one only. The
+ * clock of the answer is the slave's own. The master repeats the newest one
+ * that it has heard in the cas field of its marks, with STORE_WIRE_HEARD: so
+ * the slave knows that such a mark was sent after that time.
  *
  * Bye: the slave stops in order, and is not promoted. So nobody waits for it.
  *
@@ -118,8 +118,8 @@ size_t store_wire_put(const store_packet_t *, const void *key,
 /**
  * Read head, extras and key.
  * @param key gets the place of the key inside of `from`
- * @return bytes of head, extras and key; 0: more bytes are needed (so call again
- *         with up to STORE_WIRE_SMALL_MAX bytes); -1: this is no packet
+ * @return bytes of head, extras and key; 0: more bytes are needed (so call
+ *         again with up to STORE_WIRE_SMALL_MAX bytes); -1: this is no packet
  */
 int store_wire_head(const void *from, size_t n, store_packet_t *,
                     const char **key);

@@ -7,8 +7,8 @@
  * httpd's parent has a pair of sockets. The store sends a copy of each listener
  * into one end, with the name of its space, or with its address and port. No
  * process takes the message out of the queue of the other end. The next store
- * peeks at it, which makes one more copy. So a connect while no store runs waits
- * in the backlog, and is not refused.
+ * peeks at it, which makes one more copy. So a connect while no store runs
+ * waits in the backlog, and is not refused.
  *
  * Lock:  the main thread.
  * Crash: a message is there or not. mailbox_keep() sends the copy of what stays

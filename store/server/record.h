@@ -74,8 +74,9 @@ static inline size_t store_record_size(const store_record_t *r)
 }
 
 /** Is this the header of a record of the file? Then its lengths are right. So
- * what is hashed in vain, behind a header that is no record, is at most the file
- * once. In version 1 it may be a header, and its lengths are within limits. */
+ * what is hashed in vain, behind a header that is no record, is at most the
+ * file once. In version 1 it may be a header, and its lengths are within
+ * limits. */
 int store_record_is_header(const store_record_t *, const store_record_file_t *);
 
 /** The check of a record of the file that is together in memory. */

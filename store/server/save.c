@@ -23,8 +23,8 @@
 
 /* ---- the files ---- */
 
-/* Numbers may begin again after the last one. A build without them writes 0, and
- * knows only one of the files. */
+/* Numbers may begin again after the last one. A build without them writes 0,
+ * and knows only one of the files. */
 static int is_newer(const store_snapshot_head_t *a,
                     const store_snapshot_head_t *b)
 {
@@ -97,8 +97,9 @@ int store_save_files_empty(const store_save_files_t *f)
 
 /* ---- at a start and at a stop ---- */
 
-/* ms. The watchdog waits CONTRACT_STORE_REST longer than a save may last. Half of
- * that may have gone by when the save begins. The other half is for the disk. */
+/* ms. The watchdog waits CONTRACT_STORE_REST longer than a save may last. Half
+ * of that may have gone by when the save begins. The other half is for the
+ * disk. */
 #define BEFORE     (CONTRACT_STORE_REST * 1000 / 2)
 #define SAVE_LEAST 1000 /* also if the start took all of that */
 #define HURRIED    3000 /* to load what was left, when httpd stops */
@@ -165,8 +166,8 @@ static void flush_due(void)
         store_space_tick(s->space);
 }
 
-/* What is not complete is not the whole: this host is not ready to be the master
- * of a cluster then.
+/* What is not complete is not the whole: this host is not ready to be the
+ * master of a cluster then.
  * @param what    the file, in the log
  * @param hurried ms that are left when SIGTERM comes
  * @return 0: SIGTERM has come, and something was not loaded */

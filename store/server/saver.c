@@ -136,8 +136,8 @@ static int write_through(store_save_t *to)
     return 0;
 }
 
-/* The space may go while the file is written, and another one come in its place.
- * So each slice says whose it is.
+/* The space may go while the file is written, and another one come in its
+ * place. So each slice says whose it is.
  * @return 1: there may be more; 0: no more */
 static int slice(store_save_t *to, unsigned slot, uint32_t *cursor)
 {
@@ -167,9 +167,9 @@ static int flush_out(store_save_t *to)
     return -1;
 }
 
-/* A disk may write in any order, and the end says that the rest is there. If the
- * end has perhaps not got there, it goes: else the other file, which is whole,
- * would be written next. */
+/* A disk may write in any order, and the end says that the rest is there. If
+ * the end has perhaps not got there, it goes: else the other file, which is
+ * whole, would be written next. */
 static int end(store_save_t *to)
 {
     if (flush_out(to) != 0 || store_snapshot_end(to) != 0)

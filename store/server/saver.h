@@ -6,9 +6,9 @@
  *        serves, so that a power cut costs minutes, and not all.
  *
  * It goes over all spaces, some buckets at a time, and pauses after each slice.
- * So it takes a part of one CPU, and no other thread waits for the disk. What it
- * has written goes to the disk at once: neither the caches of the kernel nor its
- * queue are filled with it.
+ * So it takes a part of one CPU, and no other thread waits for the disk. What
+ * it has written goes to the disk at once: neither the caches of the kernel nor
+ * its queue are filled with it.
  *
  * Lock:  the spaces, while it copies items of one; a bucket at a time.
  * Crash: the file has no end then, so the older one counts (save.h).

@@ -231,8 +231,8 @@ static store_config_t *read_config(const startup_t *s)
     return config;
 }
 
-/* 0: httpd has removed the table, because the store of another build takes over.
- * 1: it is there, or its directory is gone: then httpd is dead. */
+/* 0: httpd has removed the table, because the store of another build takes
+ * over. 1: it is there, or its directory is gone: then httpd is dead. */
 static int has_table_of(const startup_t *s)
 {
     struct stat st;

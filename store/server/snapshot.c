@@ -168,8 +168,8 @@ int store_snapshot_fill(store_save_t *s, store_space_t *space, uint32_t *cursor)
     return more && !s->error && !s->done.late;
 }
 
-/* The disk begins at once, and not when everything is in the cache. Not each kind
- * of file knows that. */
+/* The disk begins at once, and not when everything is in the cache. Not each
+ * kind of file knows that. */
 static void write_early(store_save_t *s)
 {
     uint64_t from = s->done.bytes;

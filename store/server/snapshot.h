@@ -2,7 +2,8 @@
 
 /**
  * @file snapshot.h
- * @brief Saves all items to a file. At the next start snapshot_load.h loads them.
+ * @brief Saves all items to a file. At the next start snapshot_load.h loads
+ *        them.
  *
  *     file:   header 32 | record | record | ...
  *     record: header 32 | key | value         an item of the space above
@@ -12,14 +13,14 @@
  *             header 32                       the end; exptime counts items
  *
  * Each record has a check of its own, and so has its header. So a file that is
- * truncated or damaged yields all records that are sound: the reader skips to the
- * next header that is right. What clients have put into values does not cost it
- * more time than other bytes. The file is used where it lies, and emptied after it
- * was loaded, so the store needs no right in its directory.
+ * truncated or damaged yields all records that are sound: the reader skips to
+ * the next header that is right. What clients have put into values does not
+ * cost it more time than other bytes. The file is used where it lies, and
+ * emptied after it was loaded, so the store needs no right in its directory.
  *
- * Each build reads the files of all builds before it. So in a new field, 0 stands
- * for what there was before. A build also skips kinds of records that it does not
- * know. But it reads no file of a higher version (record.h).
+ * Each build reads the files of all builds before it. So in a new field, 0
+ * stands for what there was before. A build also skips kinds of records that it
+ * does not know. But it reads no file of a higher version (record.h).
  *
  * Lock:  none is held. It takes the lock of each bucket, so other threads may
  *        serve meanwhile. An item that is there during the whole save is in the
@@ -73,8 +74,8 @@ typedef struct {
 int store_snapshot_begin(store_save_t *, int fd, uint32_t number,
                          int (*go_on)(void), const store_history_t *history);
 
-/** Put the header of a space: its cas, and the flush that is due. The headers of
- * all spaces come before the first item, so that each part of the file has
+/** Put the header of a space: its cas, and the flush that is due. The headers
+ * of all spaces come before the first item, so that each part of the file has
  * them. Then the header comes again, before the items of the space. */
 void store_snapshot_space(store_save_t *, const store_space_t *);
 
@@ -87,7 +88,8 @@ int store_snapshot_fill(store_save_t *, store_space_t *, uint32_t *cursor);
 /** Write what was put. @return 0; -1: errno */
 int store_snapshot_write(store_save_t *);
 
-/** Write a space with all its items. A thread writes while the next ones are put.
+/** Write a space with all its items. A thread writes while the next ones are
+ * put.
  * @return 0; 1: it was given up, so items may be left; -1: `error` */
 int store_snapshot_save(store_save_t *, store_space_t *);
 

@@ -27,9 +27,9 @@ int store_stop_signal_came(void);
 /** For what takes long and ends later in any case: a heartbeat, and a look. */
 void store_stop_signal_progress(void);
 
-/** Usually the watchdog sends SIGTERM. It may have been killed with httpd: has the
- * store to stop because both are gone, and all apps had time to end? To be asked
- * each second. */
+/** Usually the watchdog sends SIGTERM. It may have been killed with httpd: has
+ * the store to stop because both are gone, and all apps had time to end? To be
+ * asked each second. */
 int store_stop_signal_is_orphan(int64_t now);
 
 #endif

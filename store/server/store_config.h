@@ -2,7 +2,8 @@
 
 /**
  * @file store_config.h
- * @brief Reads the configuration of the store: its spaces, their users, options.
+ * @brief Reads the configuration of the store: its spaces, their users,
+ *        options.
  *
  * httpd's parent writes the file CONTRACT_STORE_TABLE, a JSON document. Each
  * value is checked. A document with one mistake is refused as a whole, and the

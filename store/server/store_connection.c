@@ -25,14 +25,15 @@ typedef struct {
 } turn_t;
 
 /* What is read at once. When no room is left for replies, the connection keeps
- * what was read and not used: no more than this, and the beginning of a line. */
+ * what was read and not used: no more than this, and the beginning of a
+ * line. */
 #define READ_BYTES (16 * 1024)
 
 /* Pieces of a value, of 8 KB each, that are read at once. */
 #define PLACES     32
 
-/* A login moves the connection inside of a turn. Then its old space may be freed,
- * and another one may have the counters. */
+/* A login moves the connection inside of a turn. Then its old space may be
+ * freed, and another one may have the counters. */
 static void count(const turn_t *t, unsigned what, size_t n)
 {
     store_count(&t->bench->counters[t->c->served->space->slot], what, n);
@@ -98,9 +99,9 @@ static int log_in(void *ctx, const char *user, size_t n_user,
 
 static const store_login_t logins = {log_in};
 
-/* Each reply that a client takes from a Unix socket would be an EPOLLOUT, so that
- * is wanted only while a reply waits. A TCP socket reports it only after it was
- * full. TLS may have to write before it can read on. */
+/* Each reply that a client takes from a Unix socket would be an EPOLLOUT, so
+ * that is wanted only while a reply waits. A TCP socket reports it only after
+ * it was full. TLS may have to write before it can read on. */
 static uint32_t events_of(const store_connection_t *c, uint8_t awaits_room)
 {
     return EVENTS |
@@ -382,8 +383,8 @@ static store_turn_t what_next(const turn_t *t)
 
 /* ---- what waits for the slaves ---- */
 
-/* The commands of a turn are done. A write has changed nothing if this thread has
- * added no change. */
+/* The commands of a turn are done. A write has changed nothing if this thread
+ * has added no change. */
 static void hold(turn_t *t, uint64_t before, size_t pending)
 {
     store_connection_t *c = t->c;

@@ -79,9 +79,9 @@ typedef struct store_connection {
     uint8_t at_end;      /**< the client sends no more, and all is read */
 } store_connection_t;
 
-/** Replies that connections have kept and sent, for the next ones that are kept:
- * with AppStoreConfirm each write keeps one. The C library would give their memory
- * back to the kernel, and ask for it again. */
+/** Replies that connections have kept and sent, for the next ones that are
+ * kept: with AppStoreConfirm each write keeps one. The C library would give
+ * their memory back to the kernel, and ask for it again. */
 #define STORE_BENCH_SPARE 32
 
 /** What a turn borrows from the worker. */
@@ -107,8 +107,8 @@ store_connection_t *store_connection_make(store_served_t *, store_stream_t *,
 /** The users of the spaces have changed: may this one still use its space? */
 void store_connection_check(store_connection_t *);
 
-/** The worker takes it: from now on there are events. If it is `readable`, it has
- * a turn before the first one.
+/** The worker takes it: from now on there are events. If it is `readable`, it
+ * has a turn before the first one.
  * @return 0; -1: close it */
 int store_connection_begin(store_connection_t *, store_bench_t *,
                            const store_server_t *);
@@ -118,8 +118,9 @@ void store_connection_event(store_connection_t *, uint32_t events);
 
 store_turn_t store_connection_turn(store_connection_t *, store_bench_t *);
 
-/** May what it holds be sent? All that have to confirm it have, or none is left. A
- * space that refuses waits for those that are unknown, too (confirm.h). */
+/** May what it holds be sent? All that have to confirm it have, or none is
+ * left. A space that refuses waits for those that are unknown, too
+ * (confirm.h). */
 int store_connection_is_confirmed(const store_connection_t *,
                                   const store_confirmed_t *);
 

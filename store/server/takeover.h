@@ -18,8 +18,8 @@
  * A store of an older build had large values in files. It leaves them in the
  * mailbox before its end (save.h). If the new store is told to stop while it
  * waits, httpd stops. The old one cannot know that: it is told to stop in any
- * case, as its instance ends. So the new one tells it to hurry. Both have to end
- * within AppStoreSaveTime and CONTRACT_STORE_REST.
+ * case, as its instance ends. So the new one tells it to hurry. Both have to
+ * end within AppStoreSaveTime and CONTRACT_STORE_REST.
  *
  * Lock:  a lock of the kernel on one of the first 64 bytes of the memfd. It
  *        belongs to the process that has taken it, and ends with that process,
@@ -45,8 +45,8 @@
 int store_takeover_wait(int items, int (*is_wanted)(void),
                         int (*is_hurried)(void));
 
-/** Is this descriptor of the mailbox a file of large values (save.h)? Then it is
- * taken. */
+/** Is this descriptor of the mailbox a file of large values (save.h)? Then it
+ * is taken. */
 int store_takeover_take(int fd);
 
 /** That file. The caller closes it. @return -1: there is none */

@@ -23,8 +23,8 @@ typedef struct {
     int64_t failed_at; /**< ms: when that was logged; 0: it has not failed */
 } store_tcp_listener_t;
 
-/** Call this once. The port for clients at the virtual address, if there is one,
- * is listened at until the end. @param on_event gets a listener that has
+/** Call this once. The port for clients at the virtual address, if there is
+ * one, is listened at until the end. @param on_event gets a listener that has
  * connections */
 void store_tcp_listener_begin(const store_cluster_t *,
                               void (*on_event)(void *listener));

@@ -4,15 +4,16 @@
  * @file vip_clients.h
  * @brief Clients at the port `memcache` of the virtual address.
  *
- * They get the open space (AppStoreOpenSpace), as with yrmcds. Without one, they
- * have to log in, if there is a secret. A connection of one of AppStorePeers may
- * be a relay (store/cluster/relay.h): its first packet names a space. With a
- * secret it speaks TLS. One that says nothing for 10 s is no relay. Only the
- * master serves; a slave closes such connections.
+ * They get the open space (AppStoreOpenSpace), as with yrmcds. Without one,
+ * they have to log in, if there is a secret. A connection of one of
+ * AppStorePeers may be a relay (store/cluster/relay.h): its first packet names
+ * a space. With a secret it speaks TLS. One that says nothing for 10 s is no
+ * relay. Only the master serves; a slave closes such connections.
  *
  * Lock:  the main thread.
- * Trust: whoever reaches the address may connect. A relay without TLS has proven
- *        nothing. So it gets the open space only, and with AppStoreKey nothing.
+ * Trust: whoever reaches the address may connect. A relay without TLS has
+ *        proven nothing. So it gets the open space only, and with AppStoreKey
+ *        nothing.
  */
 #ifndef APPPOOL_STORE_SERVER_VIP_CLIENTS_H
 #define APPPOOL_STORE_SERVER_VIP_CLIENTS_H

@@ -57,6 +57,14 @@ def test_length() -> None:
     assert but(lambda data: data.count(b"\n") <= LONGEST, SOURCES) == []
 
 
+def test_columns_of_comments() -> None:
+    """clang-format leaves comments as they are. It sees to all other lines."""
+    wide = [f"{name(path)}:{number}" for path in c_files(*HOUSES)
+            for number, line in enumerate(path.read_text().splitlines(), 1)
+            if len(line) > 80 and re.match(r"\s*\*|.*/\*", line)]
+    assert wide == []
+
+
 def test_scripts() -> None:
     for path in SCRIPTS:
         assert path.stat().st_mode & 0o111, f"{name(path)}: not executable"

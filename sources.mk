@@ -185,7 +185,7 @@ module_sources = \
 	mod_apppool/backend/field_name.c \
 	mod_apppool/backend/header_size.c \
 	mod_apppool/pump/pump.c \
-	mod_apppool/pump/rest.c \
+	mod_apppool/pump/pending.c \
 	mod_apppool/pump/room.c \
 	mod_apppool/pump/suspend.c \
 	mod_apppool/pump/rehearsal.c \
@@ -457,7 +457,7 @@ ctl_sources = \
 	ctl/doctor_instance.c \
 	ctl/follow.c \
 	ctl/httpd_test.c \
-	ctl/list.c \
+	ctl/app_list.c \
 	ctl/permission.c \
 	ctl/show.c \
 	ctl/store_status.c \

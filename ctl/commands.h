@@ -33,7 +33,7 @@ int show_done(const json_t *o);
 int show_response(const char *response, int raw,
                   int (*show_as)(const json_t *response));
 
-/* list.c: status --all and status --problems. */
+/* app_list.c: status --all and status --problems. */
 
 /** All applications of the configuration, used or not, one a line. @param raw
  * the report as the server sent it */

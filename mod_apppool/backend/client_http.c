@@ -539,14 +539,14 @@ static int has_left(http_t *http, apppool_link_t *link)
  * take is up to httpd's Timeout. @return as apppool_wire_flush() */
 static int flush_client(http_t *http, apppool_suspended_t *s)
 {
-    size_t before = s->wire.rest.begin;
+    size_t before = s->wire.pending.begin;
     int flushed = apppool_wire_flush(&s->wire);
 
     if (http->is_slow || flushed == 0) {
         http->is_slow = flushed == 0;
         s->link->silence = http->is_slow ? http->base.r->server->timeout
                                          : http->first_byte.timeout;
-        if (flushed > 0 || s->wire.rest.begin != before)
+        if (flushed > 0 || s->wire.pending.begin != before)
             s->link->moved = apl_now();
     }
     return flushed;

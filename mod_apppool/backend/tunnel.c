@@ -19,7 +19,7 @@ typedef struct {
     const apl_pool_t *pool;
     const apl_session_ref_t *ref;
     apr_bucket_brigade *bb; /* empty between two calls */
-    apppool_rest_t to_app;
+    apppool_pending_t to_app;
     apppool_websocket_close_t frames;
     int is_websocket;
     int client_ended, app_ended; /* that side sends no more */
@@ -37,14 +37,14 @@ typedef enum { NOTHING, MOVED, BROKEN } moved_t;
 static moved_t stop_sending(tunnel_t *t)
 {
     t->app_is_deaf = 1;
-    apppool_rest_free(&t->to_app);
+    apppool_pending_free(&t->to_app);
     return MOVED;
 }
 
 static void put(tunnel_t *t, const char *bytes, apr_size_t n)
 {
     if (!t->app_is_deaf &&
-        apppool_rest_put(&t->to_app, t->suspended.app, bytes, n) < 0)
+        apppool_pending_put(&t->to_app, t->suspended.app, bytes, n) < 0)
         stop_sending(t);
 }
 
@@ -105,11 +105,11 @@ static moved_t read_client(tunnel_t *t)
 static moved_t from_client(tunnel_t *t)
 {
     int fd = t->suspended.app;
-    ssize_t n = apppool_rest_send(&t->to_app, fd);
+    ssize_t n = apppool_pending_send(&t->to_app, fd);
 
     if (n < 0)
         return stop_sending(t);
-    if (!apppool_rest_is_empty(&t->to_app))
+    if (!apppool_pending_is_empty(&t->to_app))
         return n > 0 ? MOVED : NOTHING;
     if (!t->client_ended)
         return read_client(t);
@@ -193,7 +193,7 @@ static int is_over(const tunnel_t *t)
     if (!t->app_ended)
         return 0;
     return (link->app_seen & (EPOLLHUP | EPOLLERR)) || t->app_is_deaf ||
-           (t->client_ended && apppool_rest_is_empty(&t->to_app));
+           (t->client_ended && apppool_pending_is_empty(&t->to_app));
 }
 
 static apppool_step_t step(apppool_suspended_t *s, int stops)
@@ -220,7 +220,7 @@ static apr_status_t forget(void *data)
 {
     tunnel_t *t = data;
 
-    apppool_rest_free(&t->to_app);
+    apppool_pending_free(&t->to_app);
     return APR_SUCCESS;
 }
 

@@ -399,7 +399,7 @@ static int look_at_sockets(apppool_suspended_t *s)
 {
     struct pollfd fds[] = {{s->wire.fd, POLLIN, 0}, {s->app, POLLIN, 0}};
 
-    if (!apppool_rest_is_empty(&s->wire.rest))
+    if (!apppool_pending_is_empty(&s->wire.pending))
         fds[0].events |= POLLOUT;
     if (poll(fds, 2, SLICE) <= 0)
         return 0;

@@ -18,7 +18,7 @@ static ap_filter_rec_t *input, *output;
 
 static char piece[PIECE];
 
-static ssize_t read_early(apppool_rest_t *early, size_t n, int is_look)
+static ssize_t read_early(apppool_pending_t *early, size_t n, int is_look)
 {
     if (n > early->end - early->begin)
         n = early->end - early->begin;
@@ -26,7 +26,7 @@ static ssize_t read_early(apppool_rest_t *early, size_t n, int is_look)
     if (!is_look)
         early->begin += n;
     if (early->begin == early->end)
-        apppool_rest_free(early);
+        apppool_pending_free(early);
     return (ssize_t)n;
 }
 
@@ -37,7 +37,7 @@ static ssize_t read_some(apppool_wire_t *wire, size_t n, int is_look)
 
     if (n > sizeof piece)
         n = sizeof piece;
-    if (!apppool_rest_is_empty(&wire->early))
+    if (!apppool_pending_is_empty(&wire->early))
         return read_early(&wire->early, n, is_look);
     do
         got = recv(wire->fd, piece, n, MSG_DONTWAIT | (is_look ? MSG_PEEK : 0));
@@ -106,7 +106,7 @@ static apr_status_t write_wire(ap_filter_t *f, apr_bucket_brigade *bb)
         if (!APR_BUCKET_IS_METADATA(b)) {
             rv = apr_bucket_read(b, &bytes, &n, APR_BLOCK_READ);
             if (rv == APR_SUCCESS)
-                apppool_rest_keep(&wire->rest, bytes, n);
+                apppool_pending_keep(&wire->pending, bytes, n);
         }
         apr_bucket_delete(b);
     }
@@ -118,9 +118,9 @@ static apr_status_t write_wire(ap_filter_t *f, apr_bucket_brigade *bb)
 
 int apppool_wire_flush(apppool_wire_t *wire)
 {
-    if (sent(wire, apppool_rest_send(&wire->rest, wire->fd)) < 0)
+    if (sent(wire, apppool_pending_send(&wire->pending, wire->fd)) < 0)
         return -1;
-    return apppool_rest_is_empty(&wire->rest);
+    return apppool_pending_is_empty(&wire->pending);
 }
 
 /* ---- plugging in ---- */
@@ -158,7 +158,7 @@ static void take_early(apppool_wire_t *wire)
         for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb);
              b = APR_BUCKET_NEXT(b))
             if (apr_bucket_read(b, &bytes, &n, APR_BLOCK_READ) == APR_SUCCESS)
-                apppool_rest_keep(&wire->early, bytes, n);
+                apppool_pending_keep(&wire->early, bytes, n);
     apr_brigade_destroy(bb);
 }
 
@@ -184,16 +184,16 @@ void apppool_wire_plug(apppool_wire_t *wire, request_rec *r, int fd,
     take_early(wire);
 }
 
-static void pass_rest(apppool_wire_t *wire)
+static void pass_pending(apppool_wire_t *wire)
 {
-    const apppool_rest_t *rest = &wire->rest;
+    const apppool_pending_t *pending = &wire->pending;
     apr_bucket_brigade *bb;
 
-    if (apppool_rest_is_empty(rest) || wire->c->aborted)
+    if (apppool_pending_is_empty(pending) || wire->c->aborted)
         return;
     bb = apr_brigade_create(wire->c->pool, wire->c->bucket_alloc);
-    apr_brigade_write(bb, NULL, NULL, rest->bytes + rest->begin,
-                      rest->end - rest->begin);
+    apr_brigade_write(bb, NULL, NULL, pending->bytes + pending->begin,
+                      pending->end - pending->begin);
     ap_pass_brigade(wire->out->next, bb);
     apr_brigade_destroy(bb);
 }
@@ -203,8 +203,8 @@ static void pass_rest(apppool_wire_t *wire)
 void apppool_wire_cut(apppool_wire_t *wire)
 {
     wire->owner = NULL;
-    apppool_rest_free(&wire->early);
-    apppool_rest_free(&wire->rest);
+    apppool_pending_free(&wire->early);
+    apppool_pending_free(&wire->pending);
     if (wire->fd >= 0)
         close(wire->fd);
     wire->fd = -1;
@@ -212,6 +212,6 @@ void apppool_wire_cut(apppool_wire_t *wire)
 
 void apppool_wire_unplug(apppool_wire_t *wire)
 {
-    pass_rest(wire);
+    pass_pending(wire);
     apppool_wire_cut(wire);
 }

@@ -8,7 +8,7 @@
  * httpd's own filter for the network would wait for a client that reads slowly,
  * and forget one that does not read at once. So two filters stand in front of
  * it: above are TLS and all others, below is the socket. What the client has
- * not taken yet is kept (rest.h).
+ * not taken yet is kept (pending.h).
  *
  * The socket has another descriptor while it is plugged in. The caller may use
  * the old one for something else.
@@ -24,14 +24,14 @@
 #include <httpd.h>
 #include <util_filter.h>
 
-#include "mod_apppool/pump/rest.h"
+#include "mod_apppool/pump/pending.h"
 
 typedef struct {
     conn_rec *c;
     int fd; /**< of the client; the wire closes it */
     void *owner;
-    apppool_rest_t early; /**< httpd has read it from the socket before */
-    apppool_rest_t rest;  /**< the client has not taken it */
+    apppool_pending_t early;   /**< httpd has read it from the socket before */
+    apppool_pending_t pending; /**< the client has not taken it */
     int found; /**< the last read: 1: something; -1: nothing. Set it to 0 */
     ap_filter_t *in, *out;
 } apppool_wire_t;

@@ -9,8 +9,12 @@
  * will drop its own. So an administrator has to know it while it lasts. Only hosts
  * that reach each other at their own addresses can tell.
  *
+ * Who is asked hears which data this host has (peers.h). So of two masters that
+ * ask each other, the one with fewer changes is not ready any more, and keepalived
+ * takes the address from it.
+ *
  * While an address moves, it may be at two hosts for a moment. So two answers
- * have to say the same.
+ * have to say the same before it is logged.
  *
  * Lock:  the functions: the main thread.
  * Trust: peers.h. A host that says something else than it is adds lines to the

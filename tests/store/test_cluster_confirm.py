@@ -8,13 +8,14 @@ import select
 import signal
 import socket
 import time
+from contextlib import ExitStack
 from typing import Callable, Iterator
 
 import pytest
 
 from harness.checker import NO_GAP, Gap
 from harness.client import get, put
-from harness.cluster import ByTurns, Cluster, Node
+from harness.cluster import ByHand, ByTurns, Cluster, Node
 from harness.confirmed import Kept
 from harness.figures import MASTER
 from harness.members import StoreMember, store
@@ -160,6 +161,50 @@ def test_confirmed_writes_stay(
     shop, blog = Kept(ByTurns(cluster), seed), Kept(Blog(cluster), seed)
     for happens in events:
         play(cluster, shop, blog, happens)
+
+
+def reply_to(client: socket.socket) -> bytes:
+    """b"": the connection has ended without one."""
+    try:
+        return client.recv(100)
+    except ConnectionResetError:
+        return b""
+
+
+@pytest.mark.skipif(not LONG, reason="writes wait for the end of a lease")
+def test_a_master_hangs_while_another_one_is_promoted(seed: int) -> None:
+    """It goes on when the other one has acknowledged writes. What its clients
+    have sent to it meanwhile is kept, or not acknowledged."""
+    with ByHand(*[confirming] * 3) as cluster, ExitStack() as clients:
+        one, two, three = cluster.nodes
+        shop = Kept(ByTurns(cluster), seed)
+        late = [clients.enter_context(of(one).connect()) for _ in range(20)]
+        for client in late:
+            put(client, b"before", b"1")
+
+        def event() -> Gap:
+            os.kill(one.member.pid, signal.SIGSTOP)
+            one.drop()
+            one.runs = False
+            two.take()
+            wait_until(lambda: of(two).slaves() == 1, "the third one follows")
+            shop.wait_for(300)
+            # It does not accept these. The next process does, as a slave.
+            late.extend(clients.enter_context(of(one).connect())
+                        for _ in range(20))
+            for n, client in enumerate(late):
+                client.sendall(b"set late%d 0 0 1\r\nx\r\n" % n)
+            os.kill(one.member.pid, signal.SIGCONT)
+            wait_until(lambda: of(two).slaves() == 2, "it is a slave")
+            one.runs = True
+            return NO_GAP
+        shop.during(event)
+        assert shop.wrong == []
+        assert of(one).AGAIN in one.member.statuses()
+        with of(two).connect() as client:
+            for n, other in enumerate(late):
+                if reply_to(other) == b"STORED\r\n":
+                    assert get(client, b"late%d" % n) == b"x"
 
 
 # ---- a wait

@@ -18,6 +18,7 @@ from missed import within
 
 pytestmark = pytest.mark.usefixtures("namespaces")
 SLAVES = 5  # STORE_SLAVES
+READY, BETTER = 1, 4  # store_ready_t
 VALUE = b"nothing else in the memory of a store is like this"
 HOLD = 4.5  # s; a client is held for 5 s
 MOVES = 10  # of the address, until one is quick
@@ -68,13 +69,17 @@ def test_the_owner_of_the_address_is_the_master(cluster: ByHand) -> None:
 
 def test_two_masters_say_so(cluster: ByHand) -> None:
     """Somebody has given the address to a second host, and both hosts reach each
-    other. It is an error of both logs while it lasts."""
+    other. It is an error of both logs while it lasts. The one with fewer changes
+    is not usable, so keepalived would take the address from it."""
     one, two, three = cluster.nodes
     two.take()
     wait_until(lambda: of(two).figures().role == MASTER, "there are two")
+    set_by(one, b"a", b"1")
     of(one).wait_logged(f"{two.host.address} is a master, too: {VIP} is at both")
     of(two).wait_logged(f"{one.host.address} is a master, too: {VIP} is at both")
     assert of(three).logged("is a master, too") == 0
+    wait_until(lambda: of(two).figures().of["why"] == BETTER, "it gives way")
+    assert of(one).figures().of["why"] == READY
 
 
 def test_the_address_moves(cluster: ByHand) -> None:

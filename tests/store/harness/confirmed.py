@@ -19,12 +19,16 @@ class Confirmed(Patient):
         return connection.recv(100) == b"STORED\r\n"
 
     def batch(self, connection: socket.socket) -> None:
+        """If several writes wait together, the error is the only reply, and the
+        connection ends."""
         strange = len(self.strange)
-        super().batch(connection)
-        errors = [line for line in self.strange[strange:]
-                  if line != NOT_CONFIRMED]
-        if len(self.strange) > strange:
-            self.strange[strange:] = errors
+        try:
+            super().batch(connection)
+        finally:
+            new = self.strange[strange:]
+            self.strange[strange:] = [line for line in new
+                                      if line != NOT_CONFIRMED]
+        if new:
             raise ConnectionResetError("a write was not confirmed")
 
 

@@ -129,8 +129,8 @@ static int is_wrong(const char *word)
     return status_of(word) / 100 == 4;
 }
 
-/* "ready", alone or before the names: a balancer that sends no request to an app
- * without a process. @return the names */
+/* "ready", alone or before the names: a balancer that sends no request to an
+ * app without a process. @return the names */
 static const char *names_of(const char *args, int *ready)
 {
     size_t n = strlen(READY);

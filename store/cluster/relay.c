@@ -318,9 +318,9 @@ static int has_arrived(const client_t *c)
 }
 
 /* Its client has gone, and the master may hold the replies for longer than a
- * client waits. The connection would count there until the slaves have confirmed.
- * A reset says that nobody takes a reply. The master reads what has arrived all
- * the same.
+ * client waits. The connection would count there until the slaves have
+ * confirmed. A reset says that nobody takes a reply. The master reads what has
+ * arrived all the same.
  * @return 1: nothing is to be done for this client any more */
 static int has_told_end(const client_t *c, int64_t now)
 {

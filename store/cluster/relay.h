@@ -17,9 +17,9 @@
  * here: when this host becomes the master, the clients that have sent nothing
  * to a master are, and the others are closed.
  *
- * A client that has gone is forgotten a second later, when the host of the master
- * has its last bytes. A reset tells the master: it may hold a reply for longer
- * (confirm.h).
+ * A client that has gone is forgotten a second later, when the host of the
+ * master has its last bytes. A reset tells the master: it may hold a reply for
+ * longer (confirm.h).
  *
  * Lock:  the functions: the main thread.
  * Trust: the client is one of the space's users. A master of ours serves the

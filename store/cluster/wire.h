@@ -33,8 +33,9 @@
  * A slave sends one NUL byte a second while nothing arrives. A slave of ours
  * sends hello first. The opaque field of a hello has STORE_WIRE_ASKS if nothing
  * but a hello is wanted as the answer. In that hello and in the answer a master
- * has STORE_WIRE_IS_MASTER. A history is number 8, flags 4, n 4, and n times id 8,
- * position 8. A hello without NUL is of a store that has no data of a cluster.
+ * has STORE_WIRE_IS_MASTER. A history is number 8, flags 4, n 4, and n times id
+ * 8, position 8. A hello without NUL is of a store that has no data of a
+ * cluster.
  *
  * A mark says that all changes up to this position are before it. Its clock is
  * the low bits of the master's CLOCK_MONOTONIC in ms, less the age of the first

@@ -26,8 +26,8 @@ typedef struct {
     int64_t changed; /**< ns since 1970: the file, last */
 } store_snapshot_head_t;
 
-/** May the store write this file? It empties what is there, so it must be its own,
- * and not be one that another build will load again.
+/** May the store write this file? It empties what is there, so it must be its
+ * own, and not be one that another build will load again.
  * @return NULL: yes; why not */
 const char *store_snapshot_why_not(int fd);
 

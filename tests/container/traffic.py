@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Iterator
 
+import haproxy
 import manifests
 from steps import until
 
@@ -59,19 +60,10 @@ class Haproxy:
 
     def listens(self) -> bool:
         assert self.process.poll() is None, "haproxy has ended"
-        with socket.socket(socket.AF_UNIX) as asked:
-            return asked.connect_ex(str(self.socket)) == 0
+        return haproxy.listens(self.socket)
 
     def uses(self, server: str) -> bool:
-        """Does it send requests there?"""
-        with socket.socket(socket.AF_UNIX) as asked:
-            asked.connect(str(self.socket))
-            asked.sendall(b"show stat\n")
-            with asked.makefile() as response:
-                lines = [line.split(",") for line in response]
-        status, = [line[lines[0].index("status")] for line in lines
-                   if line[:2] == ["shop", server]]
-        return status.startswith("UP")
+        return haproxy.uses(self.socket, server)
 
     def get(self, cookie: str) -> str:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)

@@ -4,13 +4,13 @@ doc/balancer.md: only addresses and paths differ."""
 import os
 import re
 import signal
-import socket
 import subprocess
 import tempfile
 from pathlib import Path
 from types import TracebackType
 from typing import Optional, Type
 
+import haproxy
 from harness.httpd import Httpd
 from harness.packaged import UNPACKED
 from harness.places import TOP, apxs
@@ -73,8 +73,8 @@ class Haproxy:
             self.process = subprocess.Popen(
                 [str(HAPROXY), "-db", "-f", str(self.config)],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output)
-        wait_until(lambda: self.process.poll() is not None or self.listens(),
-                   "haproxy runs")
+        wait_until(lambda: self.process.poll() is not None
+                   or haproxy.listens(self.socket), "haproxy runs")
         assert self.process.poll() is None, self.output.read_text()
         return self
 
@@ -89,23 +89,9 @@ class Haproxy:
         self.claim.close()
         self.place.cleanup()
 
-    def listens(self) -> bool:
-        """Its socket has a name some time before it listens."""
-        with socket.socket(socket.AF_UNIX) as asked:
-            return asked.connect_ex(str(self.socket)) == 0
-
     def uses(self, host: Httpd) -> bool:
-        """Does it send requests to this host?"""
-        with socket.socket(socket.AF_UNIX) as asked:
-            asked.connect(str(self.socket))
-            asked.sendall(b"show stat\n")
-            with asked.makefile() as response:
-                lines = [line.split(",") for line in response]
         name = next(n for n, one in self.names.items() if one is host)
-        status, = [line[lines[0].index("status")] for line in lines
-                   if line[:2] == ["shop", name]]
-        # "UP 1/2": the last check has failed
-        return status.startswith("UP") or status.startswith("no check")
+        return haproxy.uses(self.socket, name)
 
 
 class HttpdBalancer:

@@ -61,16 +61,16 @@ def test_ports_and_urls() -> None:
     declared, = CONTAINER["ports"]
     assert str(declared["containerPort"]) == port
     service = manifests.kubernetes()["Service"]["spec"]["ports"][0]
-    named = {CONTAINER[probe]["httpGet"]["port"]
-             for probe in ("startupProbe", "readinessProbe")}
-    assert named == {service["targetPort"]} == {declared["name"]}
+    asked = CONTAINER["readinessProbe"]["httpGet"]
+    assert asked["port"] == service["targetPort"] == declared["name"]
     text = (PLACE / "httpd.conf").read_text()
     url, = re.findall(r"<Location (\S+)>\n *SetHandler apppool-health\n", text)
-    assert CONTAINER["readinessProbe"]["httpGet"]["path"] == url
-    assert f"$PORT{url}" in CONTAINER["livenessProbe"]["exec"]["command"][-1]
-    assert f"$PORT{url}" in CONTAINERFILE
+    # What sends requests asks for a process.
+    assert asked["path"] == f"{url}?ready"
+    assert f'$PORT{url}?ready"' in CONTAINERFILE
     haproxy = manifests.HAPROXY.read_text()
-    assert f" uri {url} " in haproxy
+    assert f" uri {url}?ready " in haproxy
+    assert f'$PORT{url}"' in CONTAINER["livenessProbe"]["exec"]["command"][-1]
     assert set(re.findall(r"^    server \w (\S+) ", haproxy, re.M)) == {
         f"{name}:{port}" for name in manifests.compose()["services"]
         if name != "haproxy"}
@@ -106,7 +106,7 @@ def test_haproxy_is_that_of_the_manual() -> None:
     own = {line.strip() for line in manifests.HAPROXY.read_text().splitlines()}
     page = (TOP / "doc" / "balancer.md").read_text()
     recipe = page.split("\n## haproxy\n")[1].split("\n* ")[0]
-    lines = {line.strip().replace("?app=shop", "").replace("*:80", ":8080")
+    lines = {line.strip().replace("?app=shop", "?ready").replace("*:80", ":8080")
              for line in recipe.splitlines() if line.startswith("    ")}
     missing = {line for line in lines if not line.startswith("server ")
                and not any(mine.startswith(line) for mine in own)}
@@ -115,7 +115,7 @@ def test_haproxy_is_that_of_the_manual() -> None:
 
 @pytest.mark.parametrize("word, lives", [
     ("ok", True), ("out", True), ("drained", True), ("full", True),
-    ("failing", True), ("unkillable", False), ("broken", False), ("", False)])
+    ("failing", True), ("starting", True), ("unkillable", False), ("broken", False), ("", False)])
 def test_liveness(tmp_path: Path, word: str, lives: bool) -> None:
     """Only what a new container heals makes it restart."""
     curl = tmp_path / "curl"

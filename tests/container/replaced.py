@@ -14,9 +14,10 @@ from traffic import Load, load
 
 PLACE = SOURCE / "packaging" / "container"
 PORT = 80  # of compose.yaml
+# It takes longer to find out than haproxy takes to trust a server.
 BROKEN = f"""FROM {IMAGE}
 USER 0
-RUN echo import nothing_such >/srv/shop/wsgi.py
+RUN echo 'import time; time.sleep(6); import nothing_such' >/srv/shop/wsgi.py
 USER 33:33
 """
 

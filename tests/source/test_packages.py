@@ -69,7 +69,8 @@ def test_what_make_install_says(tmp_path: Path, layout: str) -> None:
     assert ("LoadModule apppool_module /modules/mod_apppool.so" in said) \
         == (layout == "of others")
     assert "AppRoot " in said and "configtest && apache" in said
-    assert "/usr/local/bin/apppoolctl detect" in said
+    for command in ("detect", "doctor", "why"):
+        assert f"/usr/local/bin/apppoolctl {command}" in said
     assert all(len(line) < 80 for line in said.splitlines())
 
 

@@ -54,7 +54,13 @@ def make_deb() -> None:
     said = shell(f"{FAST} make deb", cwd=place)
     assert f"The packages are in {place}/deb:" in said
     shutil.copy(the_package(place / "deb"), WORK / "this.deb")
-    print(shell(f"dpkg-deb -f {WORK}/this.deb Depends").strip())
+    needs = shell(f"dpkg-deb -f {WORK}/this.deb Depends").strip()
+    print(needs)
+    # The manual has the libraries of this Debian.
+    if "bookworm" in Path("/etc/os-release").read_text():
+        page = (WORK / "one" / "doc" / "requirements.md").read_text()
+        assert ", ".join(one for one in needs.split(", ")
+                         if one.startswith("lib")) in " ".join(page.split())
 
 
 def lintian_is_content() -> None:

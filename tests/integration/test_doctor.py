@@ -120,10 +120,10 @@ def test_spawner_is_dead(httpd: Httpd) -> None:
     httpd.log.expect(sentences.SPAWNER_KILLED)
     owned(httpd, "shop")
     httpd.start()
-    watchdog = httpd.helper("watchdog")
+    watchdog, spawner = httpd.helper("watchdog"), httpd.helper("spawner")
     os.kill(watchdog, signal.SIGSTOP)
     try:
-        kill9(httpd.spawner_now())
+        kill9(spawner)
         done = httpd.ctl("--json", "doctor")
         found = findings(done)
         assert done.returncode == 4

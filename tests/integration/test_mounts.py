@@ -5,7 +5,6 @@ PEP 3333, ASGI and Rack demand: together they are the path of the URL. In
 SCRIPT_NAME and PATH_INFO it is decoded, but not for Rack, which puts URLs
 together from them. The mount itself has the path /, also without a slash.
 REQUEST_URI is what the client has sent."""
-import json
 from typing import Iterator, Optional
 from urllib.parse import unquote_to_bytes
 
@@ -127,10 +126,11 @@ def test_servers_that_are_told_at_their_start(httpd: Httpd) -> None:
             assert response.json() == [
                 "/my%20config.ru", path, "/my%20config.ru" + (below or "/"),
                 "/my%20config.ru"]
-            response = httpd.get(f"/my%20asgi.py{below}")
-            assert response.json() == [
-                "/my asgi.py", unquote_to_bytes(path).decode(), path]
-    assert json.loads(httpd.get("/my%20asgi.py/a").body)[1] == "/a"
+            mount, *paths = httpd.get(f"/my%20asgi.py{below}").json()
+            assert mount == "/my asgi.py"
+            # From uvicorn 0.26 on, the mount is the beginning of the path.
+            assert [one.removeprefix(mount) for one in paths] == [
+                unquote_to_bytes(path).decode(), path]
 
 
 def test_headers(httpd: Httpd) -> None:

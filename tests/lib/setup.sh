@@ -30,8 +30,8 @@ packages_libraries="ruby-actionpack-action-caching ruby-actionpack-xml-parser
     libjs-chart.js libjs-jquery-ui libjs-jquery-cookie libjs-raphael
     libphp-simplepie php-constant-time php-geshi php-phpseclib php-phpseclib3
     php-random-compat php-xml"
-# Dependencies that Debian 12 does not have.
-packages_newer="ruby-rails-propshaft php-kissifrot-php-ixr"
+# Dependencies that Debian 12 does not have, those of redis 5 too.
+packages_newer="ruby-rails-propshaft php-kissifrot-php-ixr ruby-redis-client"
 packages_unpacked="redmine dokuwiki haproxy apache2 ruby-redis python3-redis"
 # The load balancer is only unpacked, too: its package would start its service.
 packages_balancer_need="liblua5.3-0 libopentracing-c-wrapper0 libsystemd0"

@@ -58,7 +58,7 @@ def peers(path: Path) -> Iterator[int]:
 
 def ruby_redis() -> Path:
     """Its directory of code"""
-    found = sorted(RUBY_REDIS.glob("usr/share/**/gems/redis-4.*/lib"))
+    found = sorted(RUBY_REDIS.glob("usr/share/**/gems/redis-*/lib"))
     assert found, f"{RUBY_REDIS} is not there: tests/run unpacks it"
     return found[-1]
 

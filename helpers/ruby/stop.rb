@@ -33,7 +33,7 @@ module AppPoolStop
     # What has to be called in place of a block, if it is one of puma; or nil.
     def outside(block)
       owner = block && block.binding.receiver
-      if defined?(::Puma::Launcher) && ::Puma::Launcher === owner
+      if launches?(owner)
         take_socket(owner)
         of_launcher(owner, block)
       elsif defined?(::Puma::Cluster::Worker) &&
@@ -45,6 +45,12 @@ module AppPoolStop
     end
 
     private
+
+    # The launcher of puma. A later version may call its class otherwise.
+    def launches?(owner)
+      owner.class.ancestors.any? { |one| one.name.to_s.start_with?("Puma::") } &&
+        owner.respond_to?(:events) && owner.respond_to?(:stop)
+    end
 
     # A launcher that was told to take it, by an option or by its own command,
     # keeps what else it opens.

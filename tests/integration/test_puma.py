@@ -200,7 +200,7 @@ module Puma
     def %(booted)s(&block) = @block = block
     def fire = @block.call
   end
-  class Launcher < Base
+  class %(launcher)s < Base
     attr_reader :events
     def initialize = @events = Events.new
     def stop = [where, puts("stop")]
@@ -212,21 +212,22 @@ module Puma
 end
 Base.new.go
 Puma::Cluster::Worker.new.go
-Puma::Launcher.new.go
-Puma::Launcher.new.go { |one| one.events.fire }
+Puma::%(launcher)s.new.go
+Puma::%(launcher)s.new.go { |one| one.events.fire }
 Signal.trap(:TERM, "IGNORE")
 Process.kill("TERM", $$)
 """
 
 
-@pytest.mark.parametrize("booted, signal", [
-    ("on_booted", "TERM"), ("after_booted", "SIGINT")])
-def test_traps(booted: str, signal: str) -> None:
+@pytest.mark.parametrize("launcher, booted, signal", [
+    ("Launcher", "on_booted", "TERM"), ("Launcher", "after_booted", "SIGINT"),
+    ("Starter", "after_booted", "TERM")])
+def test_traps(launcher: str, booted: str, signal: str) -> None:
     """Only the traps of puma change, and that of a launcher only when it serves:
     before that, SIGTERM has to end its start."""
     done = subprocess.run(
         ["ruby", "-r", TOP / "helpers" / "ruby" / "stop.rb", "-e",
-         TRAPS % {"booted": booted, "signal": signal}], check=True, capture_output=True,
-        text=True)
+         TRAPS % {"launcher": launcher, "booted": booted, "signal": signal}],
+        check=True, capture_output=True, text=True)
     assert done.stdout.splitlines() == ["in a trap", "outside", "in a trap",
                                         "outside", "stop"]

@@ -3,8 +3,9 @@
 #
 # Tests run applications as other users, which execute helpers of the build. So
 # below a directory that other users cannot enter, like /root, the tests run in a
-# copy. It is in /tmp, as tests hide /var, /srv and /run. Of the copy, build/flaky
-# is kept (second_look.sh). To be sourced.
+# copy. It is in /tmp, as tests hide /var, /srv and /run. It has no builds: these
+# know where they are, and build() has left a file .wish in them. Of the copy,
+# build/flaky is kept (second_look.sh). To be sourced.
 
 # others_enter DIR: may other users enter it and all directories above?
 others_enter() {
@@ -27,7 +28,7 @@ run_reachable() {
     trap 'rm -rf "$copy"' EXIT
     chmod 755 "$copy"
     printf 'other users cannot enter %s: the tests run in %s\n' "$top" "$copy"
-    (cd "$top" && tar -c --exclude=./build --exclude='./build-*' .) |
+    (cd "$top" && tar -c --exclude=./build --exclude-tag-all=.wish .) |
         tar -x -C "$copy" --no-same-owner
     "$copy/$program" "$@"
     status=$?

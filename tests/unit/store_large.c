@@ -116,6 +116,7 @@ static void y45_large_values_may_have_all_memory_that_is_free(void **state)
     check(24);
 }
 
+/* The others were used as lately. */
 static void y45_small_ones_get_their_half_back(void **state)
 {
     unsigned left;
@@ -128,6 +129,20 @@ static void y45_small_ones_get_their_half_back(void **state)
     assert_in_range(left, 11, 13);
     check(left);
     assert_true(count("small", MANY, FULL) >= HALF * 80);
+}
+
+/* What was unused longest goes first, whatever its size is. */
+static void y45_old_ones_give_way_below_their_half(void **state)
+{
+    unsigned left;
+
+    (void)state;
+    fill("large", 24, LARGE);
+    shelf_later(&shelf, 10);
+    fill("small", MANY, FULL);
+    left = count("large", 24, LARGE);
+    assert_true(left < 11);
+    check(left);
 }
 
 static void y45_the_one_unused_longest_goes_first(void **state)
@@ -240,6 +255,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             y45_large_values_may_have_all_memory_that_is_free, setup, teardown),
         cmocka_unit_test_setup_teardown(y45_small_ones_get_their_half_back,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(y45_old_ones_give_way_below_their_half,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(y45_the_one_unused_longest_goes_first,
                                         setup, teardown),

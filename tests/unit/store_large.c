@@ -132,7 +132,7 @@ static void y45_small_ones_get_their_half_back(void **state)
 }
 
 /* What was unused longest goes first, whatever its size is. */
-static void y45_old_ones_give_way_below_their_half(void **state)
+static void old_ones_give_way_below_their_half(void **state)
 {
     unsigned left;
 
@@ -256,7 +256,7 @@ int main(void)
             y45_large_values_may_have_all_memory_that_is_free, setup, teardown),
         cmocka_unit_test_setup_teardown(y45_small_ones_get_their_half_back,
                                         setup, teardown),
-        cmocka_unit_test_setup_teardown(y45_old_ones_give_way_below_their_half,
+        cmocka_unit_test_setup_teardown(old_ones_give_way_below_their_half,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(y45_the_one_unused_longest_goes_first,
                                         setup, teardown),

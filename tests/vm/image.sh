@@ -56,6 +56,10 @@ make_guest() {
     echo '127.0.0.1 localhost guest' >"$root/etc/hosts"
     cp "$here"/guest/*.py "$root/vm/"
     cp "$here/guest/agent.service" "$root/etc/systemd/system/"
+    # The emulation is slow. What a stop may take is left as it is.
+    mkdir -p "$root/etc/systemd/system.conf.d"
+    printf '[Manager]\nDefaultTimeoutStartSec=900\n' \
+        >"$root/etc/systemd/system.conf.d/vm.conf"
     in_root "$root" / "systemctl -q enable agent && systemctl -q mask \
         ${masked[*]}"
 }

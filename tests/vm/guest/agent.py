@@ -4,6 +4,7 @@ one after the other. machine.py is the other side. Each line is JSON."""
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 
 PORT = "/dev/virtio-ports/agent"
@@ -21,6 +22,9 @@ def done(command: str, limit: float) -> dict[str, object]:
 
 
 def main() -> None:
+    # On a busy machine, udev takes longer than systemd waits for a device.
+    while not os.path.exists(PORT):
+        time.sleep(0.1)
     port = os.open(PORT, os.O_RDWR | os.O_CLOEXEC)
 
     def say(words: dict[str, object]) -> None:

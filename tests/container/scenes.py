@@ -135,7 +135,7 @@ def schemas() -> None:
     # It would find mistakes.
     text = manifests.KUBERNETES.read_text()
     for old, new in (("readinessProbe", "readynessProbe"),
-                     ("failureThreshold: 60", "failureThreshold: often"),
+                     ("failureThreshold: 6", "failureThreshold: often"),
                      ("minAvailable: 1", "minAvailble: 1"),
                      ("runAsNonRoot: true", "runAsNonRoot: sure"),
                      ("  selector:\n    matchLabels: {app: shop}\n  strategy",

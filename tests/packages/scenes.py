@@ -139,13 +139,15 @@ def drop_in() -> None:
 
 
 def autopkgtest() -> None:
-    """By the program of this name. It would like to ask the mirror for lists."""
+    """By the program of this name. It would like to ask the mirror for lists. Its
+    backend null cannot know that this Debian is apart from the machine."""
     tree = WORK / "tree"
     tree.mkdir()
     shell(f"tar -xf {WORK}/mod_apppool-*.tar.gz -C {tree} --strip-components=1 "
           "--wildcards '*/debian'")
-    shell(f"autopkgtest --no-built-binaries -o {WORK}/autopkgtest {WORK}/this.deb "
-          f"{tree}/ -- null")
+    shell("autopkgtest --no-built-binaries "
+          f"--ignore-restrictions=isolation-container -o {WORK}/autopkgtest "
+          f"{WORK}/this.deb {tree}/ -- null")
     assert re.fullmatch(r"first-page +PASS\n",
                         (WORK / "autopkgtest" / "summary").read_text())
 

@@ -16,7 +16,7 @@ RUNNER = """import os, time
 while True:
     if os.fork():
         os._exit(0)
-    time.sleep(0.02)"""
+    time.sleep(0.2)"""
 
 taken = []
 

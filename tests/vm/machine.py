@@ -61,6 +61,10 @@ class Machine:
             + self.console()
         return dict(json.loads(line))
 
+    def tell(self, command: str, limit: float) -> None:
+        self.port.sendall(json.dumps({"command": command,
+                                      "limit": limit}).encode() + b"\n")
+
     def console(self) -> str:
         text = (self.place / "console").read_text(errors="replace")
         return "\n".join(text.splitlines()[-30:])
@@ -68,8 +72,7 @@ class Machine:
     def run(self, command: str, limit: float = 600) -> tuple[int, str]:
         """@return its status and what it prints"""
         self.port.settimeout(limit + 120)
-        self.port.sendall(json.dumps({"command": command,
-                                      "limit": limit}).encode() + b"\n")
+        self.tell(command, limit)
         reply = self.hear()
         return int(reply["status"]), reply["output"]
 
@@ -92,16 +95,12 @@ class Machine:
         self.lines.close()
         self.port.close()
 
-    def reboot(self) -> str:
-        """@return the id of the new boot"""
-        return self.ends_by("systemctl --no-block reboot")
-
-    def ends_by(self, command: str) -> str:
+    def end_by(self, command: str) -> None:
+        """The machine may be down before its agent can answer."""
         assert self.process
-        self.shell(command)
+        self.tell(command, END)
         began = time.monotonic()
         status = self.process.wait(END)
         assert status == 0, f"qemu has ended with {status}"
         print(f"down after {time.monotonic() - began:.1f} s")
         self.close()
-        return self.boot()

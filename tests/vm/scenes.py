@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from inside import (LIMIT, ON_DISK, RUNTIME, UNIT, begin_load, cgroups,
+from inside import (ON_DISK, RUNTIME, UNIT, begin_load, cgroups,
                     configure, ctl, drop_in, drop_out, get, groups, httpd, ids,
                     instances, left_behind, load, log, missing, nothing_runs,
                     ours, pid_of, put, serves, show, until, vm)
@@ -352,7 +352,8 @@ def reboot() -> None:
     old = ids()
     get("/leave")
     before = vm.shell("cat /proc/sys/kernel/random/boot_id").strip()
-    assert vm.reboot() != before
+    vm.end_by("systemctl --no-block reboot")
+    assert vm.boot() != before
     until(lambda: len(ids("shop")) == 2, "the pool starts it")
     assert missing(0, 3000) == []
     assert any("from the file of the last stop" in line for line in log())
@@ -452,9 +453,7 @@ def purge() -> None:
 
 
 def power_off() -> None:
-    vm.shell("systemctl --no-block poweroff")
-    assert vm.process and vm.process.wait(LIMIT) == 0
-    vm.close()
+    vm.end_by("systemctl --no-block poweroff")
 
 
 SCENES = [

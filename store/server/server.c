@@ -184,18 +184,50 @@ static const char *why_not(int fd)
                             : store_snapshot_why_not(fd);
 }
 
-/* @return -1: that was logged */
-static int open_file(const char *path, const char *loss)
+#define LOSS "a stop of httpd loses what the store holds"
+
+/* @param newer set to 1 if a newer build has saved it
+ * @return -1: that was logged */
+static int open_file(const char *path, const char *loss, int *newer)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     const char *wrong = why_not(fd);
 
     if (!wrong)
         return fd;
+    *newer |= strcmp(wrong, STORE_SNAPSHOT_NEWER) == 0;
     store_note(STORE_WARN, "AppStoreSave %s: %s; %s", path, wrong, loss);
     if (fd >= 0)
         close(fd);
     return -1;
+}
+
+/* The second file, where the first one cannot be used: a bad block at its
+ * beginning is enough for that. It is used only if it has a whole save.
+ * @return -1: it is not there, or that was logged */
+static int open_second_alone(const char *path, int *newer)
+{
+    store_snapshot_head_t head;
+    int fd = access(path, F_OK) == 0 ? open_file(path, LOSS, newer) : -1;
+
+    if (fd < 0 || (store_snapshot_look(fd, &head) && head.whole))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* One of the two has newer data than the other one can have. */
+static void leave_to_newer_build(int fd[2])
+{
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        if (fd[i] >= 0) {
+            close(fd[i]);
+            store_note(STORE_WARN, "AppStoreSave: both files stay; " LOSS);
+        }
+        fd[i] = -1;
+    }
 }
 
 /* Root's files in a directory of root's. The store writes them in place, so it
@@ -204,19 +236,23 @@ static int open_file(const char *path, const char *loss)
  * opens. */
 static void open_save(startup_t *s, int dirfd)
 {
+    int *fd = s->save.fd, newer = 0;
     char path[PATH_MAX];
     ssize_t n =
         readlinkat(dirfd, CONTRACT_STORE_SAVE, path, sizeof path - sizeof ".2");
 
-    s->save.fd[0] = s->save.fd[1] = -1;
+    fd[0] = fd[1] = -1;
     if (n <= 0)
         return;
     path[n] = 0;
-    s->save.fd[0] =
-        open_file(path, "a stop of httpd loses what the store holds");
+    fd[0] = open_file(path, LOSS, &newer);
     memcpy(path + n, ".2", sizeof ".2");
-    if (s->save.fd[0] >= 0)
-        s->save.fd[1] = open_file(path, "there is no save but at a stop");
+    if (fd[0] >= 0)
+        fd[1] = open_file(path, "there is no save but at a stop", &newer);
+    else if (!newer)
+        fd[0] = open_second_alone(path, &newer);
+    if (newer)
+        leave_to_newer_build(fd);
 }
 
 /* @return NULL: that was logged */

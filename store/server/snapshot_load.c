@@ -337,23 +337,24 @@ static int is_known(const store_record_file_t *file)
            file->version <= STORE_RECORD_VERSION;
 }
 
-/* A power cut may leave a file that has a length, and zeros. */
+/* A power cut may leave a file that has a length, and zeros. Other files of zeros
+ * at first, such as one for swap, have something within a page. A page that the
+ * disk cannot read says nothing. */
 const char *store_snapshot_why_not(int fd)
 {
-    static const store_record_file_t zeros;
+    static const char zeros[4096];
     const uint64_t magic = STORE_RECORD_FILE;
-    store_record_file_t file = zeros;
-    ssize_t n = pread(fd, &file, sizeof file, 0);
+    char page[sizeof zeros] = "";
+    store_record_file_t file;
+    ssize_t n = pread(fd, page, sizeof page, 0);
 
-    if (n < 0)
-        return strerror(errno);
-    if (memcmp(&file, &zeros, sizeof file) == 0)
+    if (n < 0 || memcmp(page, zeros, sizeof zeros) == 0)
         return NULL;
-    if (memcmp(&file, &magic,
+    memcpy(&file, page, sizeof file);
+    if (memcmp(page, &magic,
                (size_t)n < sizeof magic ? (size_t)n : sizeof magic) != 0)
         return "it is no file of the store";
-    return file.version > STORE_RECORD_VERSION ? "a newer build has saved it"
-                                               : NULL;
+    return file.version > STORE_RECORD_VERSION ? STORE_SNAPSHOT_NEWER : NULL;
 }
 
 int store_snapshot_look(int fd, store_snapshot_head_t *head)

@@ -26,6 +26,9 @@ typedef struct {
     int64_t changed; /**< ns since 1970: the file, last */
 } store_snapshot_head_t;
 
+/** Why a file is refused that another build will load again. */
+#define STORE_SNAPSHOT_NEWER "a newer build has saved it"
+
 /** May the store write this file? It empties what is there, so it must be its
  * own, and not be one that another build will load again.
  * @return NULL: yes; why not */

@@ -318,6 +318,33 @@ def test_a_file_of_something_else_stays(
         file.unlink()
 
 
+def test_the_second_file_alone(tmp_path: Path) -> None:
+    """The beginning of the first file is damaged. The second one has a whole
+    save: it is loaded, and written at a stop. If it has none, it stays."""
+    save = save_file(tmp_path)
+    second = save.with_name("save.2")
+    save.write_bytes(b"x" * 512 + FIRST_BUILD)
+    second.write_bytes(FIRST_BUILD)
+    for file in (save, second):
+        file.chmod(0o600)
+    with Store(save=save) as store:
+        assert f"AppStoreSave {save}: it is no file of the store" \
+            in store.output()
+        with store.connect() as connection:
+            put(connection, b"a", b"1")
+        assert store.end() == 0
+    assert save.read_bytes() == b"x" * 512 + FIRST_BUILD
+    assert "loaded " in store.printed and second.read_bytes() != FIRST_BUILD
+    half, newer = FIRST_BUILD[:-8], FIRST_BUILD[:8] + b"\3" + FIRST_BUILD[9:]
+    for one, two in ((b"x", half), (newer, FIRST_BUILD), (FIRST_BUILD, newer)):
+        save.write_bytes(one)
+        second.write_bytes(two)
+        with Store(save=save) as store:
+            assert store.end() == 0
+        assert "loaded " not in store.printed
+        assert (save.read_bytes(), second.read_bytes()) == (one, two)
+
+
 @pytest.mark.parametrize("length", [1, 24, 28, 4096])
 def test_a_file_of_zeros_is_written(tmp_path: Path, length: int) -> None:
     """A power cut has left it."""

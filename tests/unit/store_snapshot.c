@@ -109,13 +109,17 @@ static void other_files_have_nothing(void **state)
 /* The store empties a file before it writes it. */
 static void only_its_own_files_are_written(void **state)
 {
-    const char zeros[100] = "";
+    const char zeros[4096] = "";
     uint32_t version;
 
     (void)state;
     assert_null(store_snapshot_why_not(file)); /* empty */
     assert_int_equal(pwrite(file, zeros, sizeof zeros, 0), sizeof zeros);
     assert_null(store_snapshot_why_not(file));
+    assert_int_equal(pwrite(file, "SWAPSPACE2", 10, 4086), 10);
+    assert_string_equal(store_snapshot_why_not(file),
+                        "it is no file of the store");
+    assert_int_equal(ftruncate(file, 0), 0);
     assert_int_equal(pwrite(file, "x", 1, 30), 1);
     assert_string_equal(store_snapshot_why_not(file),
                         "it is no file of the store");

@@ -311,8 +311,10 @@ static void look_at_spawner(list_t *l)
 static void look_at_pool(list_t *l)
 {
     const json_t *pool = json_object_get(l->report, "pool");
-    const apl_wait_facts_t busy = {.processes =
-                                       (uint32_t)number(pool, "count")};
+    const json_int_t count = number(pool, "count");
+    const apl_wait_facts_t busy = {
+        .processes = (uint32_t)count,
+        .starting = count == 0 ? (uint32_t)number(pool, "spawning") : 0};
     sentence_t s = {.n = 0};
 
     if (json_is_true(json_object_get(pool, "out"))) {

@@ -2,6 +2,7 @@
 
 #include "store/cluster/promotion.h"
 
+#include <stdio.h>
 #include <time.h>
 
 #include "base/clock_ms.h"
@@ -37,12 +38,12 @@ void store_promotion_cas(const store_cluster_hooks_t *hooks)
 /* ---- the log ---- */
 
 /* A yrmcds sends no marks, so its copy is as old as the end of the connection.
- * @return ms */
+ * @return ms; -1: that is not known, because this process has followed nobody */
 static int64_t age_of(const store_follower_state_t *s)
 {
     int64_t age = store_follower_state_age(s);
 
-    return age >= 0 ? age : s->since != 0 ? clock_ms() - s->since : 0;
+    return age >= 0 ? age : s->since != 0 ? clock_ms() - s->since : -1;
 }
 
 /* @return NULL: it is not */
@@ -70,13 +71,16 @@ void store_promotion_log(const char *vip, const store_follower_state_t *s,
 {
     const char *why = why_old(s);
     double age = (double)age_of(s) / 1e3;
+    char words[40] = "of unknown age";
 
+    if (age >= 0)
+        snprintf(words, sizeof words, "%.0f s old", age);
     if (lacks == STORE_LACKS_NEWER)
         store_note(STORE_WARN,
                    "%s has come to this host: the store is the master now, but "
                    "it had just begun to take a copy: it has its old copy, "
-                   "%.0f s old, and what has come of the new one",
-                   vip, age);
+                   "%s, and what has come of the new one",
+                   vip, words);
     else if (lacks != STORE_LACKS_NOTHING)
         store_note(STORE_WARN,
                    "%s has come to this host: the store is the master now, but "
@@ -93,11 +97,11 @@ void store_promotion_log(const char *vip, const store_follower_state_t *s,
     else if (why)
         store_note(STORE_WARN,
                    "%s has come to this host: the store is the master now, but "
-                   "its copy is %.0f s old, because %s",
-                   vip, age, why);
+                   "its copy is %s, because %s",
+                   vip, words, why);
     else
         store_note(STORE_NOTICE,
                    "%s has come to this host: the store is the master now, "
                    "with the complete copy, %.1f s old",
-                   vip, age);
+                   vip, age >= 0 ? age : 0.0);
 }

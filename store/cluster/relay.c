@@ -319,8 +319,8 @@ static int has_arrived(const client_t *c)
 
 /* Its client has gone, and the master may hold the replies for longer than a
  * client waits. The connection would count there until the slaves have
- * confirmed. A reset says that nobody takes a reply. The master reads what has
- * arrived all the same.
+ * confirmed. A reset says that nobody takes a reply. What the master has begun
+ * is done all the same; commands behind a reply that it holds may not be.
  * @return 1: nothing is to be done for this client any more */
 static int has_told_end(const client_t *c, int64_t now)
 {

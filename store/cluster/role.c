@@ -420,14 +420,20 @@ static store_ready_t among_peers(const store_follower_state_t *s)
                          : STORE_READY_YES;
 }
 
-/* It has lost its master in the middle of a copy. What it had before is whole,
- * and no older than the copy of a slave that has lost its master at that
- * time. */
-static store_ready_t with_old_copy(const store_follower_state_t *s)
+/* It has lost its master in the middle of a copy. What it had before is no older
+ * than the copy of a slave that has lost its master at that time. In a full
+ * space, some of it may have given way to the new copy. After its start, this
+ * host waits as one with a whole copy does: another host that starts as well may
+ * have newer data. */
+static store_ready_t with_old_copy(const store_follower_state_t *s,
+                                   int64_t began)
 {
     store_ready_t ready = s->connected ? STORE_READY_PART : among_peers(s);
 
-    return ready == STORE_READY_YES ? STORE_READY_OLD : ready;
+    if (ready != STORE_READY_YES)
+        return ready;
+    return clock_ms() - began < STORE_FOLLOWER_LOOKS ? STORE_READY_NOT
+                                                     : STORE_READY_OLD;
 }
 
 /* After the start of all hosts there is no master yet. One that has met none
@@ -445,7 +451,7 @@ store_ready_t store_role_may_lead(const store_follower_state_t *s,
                : s->better                     ? STORE_READY_BETTER
                                                : STORE_READY_OLD;
     if (lacks == STORE_LACKS_NEWER)
-        return with_old_copy(s);
+        return with_old_copy(s, began);
     if (s->has_begun || lacks != STORE_LACKS_NOTHING)
         return STORE_READY_PART;
     if (!s->has_tried || s->was_answered ||

@@ -59,6 +59,9 @@ static void a_copy_that_had_begun(void **state)
     s.marked_at = clock_ms() - 7000;
     expect(&s, STORE_LACKS_NEWER,
            "it has its old copy, 7 s old, and what has come of the new one");
+    s.marked_at = 0; /* it was killed then */
+    expect(&s, STORE_LACKS_NEWER,
+           "it has its old copy, of unknown age, and what has come of the");
 }
 
 /* It sends no marks. */

@@ -38,7 +38,7 @@ void store_promotion_cas(const store_cluster_hooks_t *hooks)
 /* ---- the log ---- */
 
 /* A yrmcds sends no marks, so its copy is as old as the end of the connection.
- * @return ms; -1: that is not known, because this process has followed nobody */
+ * @return ms; -1: that is not known: this process has followed nobody */
 static int64_t age_of(const store_follower_state_t *s)
 {
     int64_t age = store_follower_state_age(s);

@@ -420,11 +420,11 @@ static store_ready_t among_peers(const store_follower_state_t *s)
                          : STORE_READY_YES;
 }
 
-/* It has lost its master in the middle of a copy. What it had before is no older
- * than the copy of a slave that has lost its master at that time. In a full
- * space, some of it may have given way to the new copy. After its start, this
- * host waits as one with a whole copy does: another host that starts as well may
- * have newer data. */
+/* It has lost its master in the middle of a copy. What it had before is no
+ * older than the copy of a slave that has lost its master at that time. In a
+ * full space, some of it may have given way to the new copy. After its start,
+ * this host waits as one with a whole copy does: another host that starts as
+ * well may have newer data. */
 static store_ready_t with_old_copy(const store_follower_state_t *s,
                                    int64_t began)
 {

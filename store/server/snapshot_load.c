@@ -337,9 +337,9 @@ static int is_known(const store_record_file_t *file)
            file->version <= STORE_RECORD_VERSION;
 }
 
-/* A power cut may leave a file that has a length, and zeros. Other files of zeros
- * at first, such as one for swap, have something within a page. A page that the
- * disk cannot read says nothing. */
+/* A power cut may leave a file that has a length, and zeros. Other files of
+ * zeros at first, such as one for swap, have something within a page. A page
+ * that the disk cannot read says nothing. */
 const char *store_snapshot_why_not(int fd)
 {
     static const char zeros[4096];

@@ -51,11 +51,13 @@ def test_list(httpd: Httpd) -> None:
     assert [one["app"] for one in document["problems"]] == ["bad"]
     assert document["problems_total"] == 1 and document["token"] is None
     held.release()
+    last = httpd.hold("old", "b")
     httpd.apps.remove(old)
     httpd.graceful()
-    seen = [rows(listed(httpd)).get("old", {"state": "removed"})["state"]]
-    wait_until(lambda: "old" not in rows(listed(httpd)), "it is removed")
-    assert seen == ["removed"]
+    wait_until(lambda: rows(listed(httpd))["old"]["state"] == "removed",
+               "the spawner has read the new configuration")
+    last.release()
+    wait_until(lambda: "old" not in rows(listed(httpd)), "it has ended")
 
 
 def test_one(httpd: Httpd) -> None:

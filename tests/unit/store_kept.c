@@ -118,12 +118,16 @@ static void a_file_of_the_build_before(void **state)
         char key[4], value[5];
         store_record_t end;
     } __attribute__((packed))
-    old = {.file = {UINT64_C(0x31657661736f7473), 1, 0, "sixteen bytes..."},
+    old = {.file = {UINT64_C(0x31657661736f7473),
+                    1,
+                    0,
+                    {'s', 'i', 'x', 't', 'e', 'e', 'n', ' ', 'b', 'y', 't', 'e',
+                     's', '.', '.', '.'}},
            .space = {0x53415031, 1, 4, 0, 0, 0, 0, 777, 0},
-           .shop = "shop",
+           .shop = {'s', 'h', 'o', 'p'},
            .item = {0x53415031, 2, 4, 0, 0, 42, 5, 0, 0},
-           .key = "kept",
-           .value = "value",
+           .key = {'k', 'e', 'p', 't'},
+           .value = {'v', 'a', 'l', 'u', 'e'},
            .end = {0x53415031, 3, 0, 0, 0, 0, 0, 1, 0}};
     const store_record_file_t at_first = old.file;
     store_item_t *item;

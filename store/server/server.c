@@ -216,20 +216,6 @@ static int open_second_alone(const char *path, int *newer)
     return -1;
 }
 
-/* One of the two has newer data than the other one can have. */
-static void leave_to_newer_build(int fd[2])
-{
-    int i;
-
-    for (i = 0; i < 2; i++) {
-        if (fd[i] >= 0) {
-            close(fd[i]);
-            store_note(STORE_WARN, "AppStoreSave: both files stay; " LOSS);
-        }
-        fd[i] = -1;
-    }
-}
-
 /* Root's files in a directory of root's. The store writes them in place, so it
  * needs no right in that directory. The name comes from a link in the directory
  * of root: what the store's user can write must not name a file that root
@@ -251,8 +237,12 @@ static void open_save(startup_t *s, int dirfd)
         fd[1] = open_file(path, "there is no save but at a stop", &newer);
     else if (!newer)
         fd[0] = open_second_alone(path, &newer);
-    if (newer)
-        leave_to_newer_build(fd);
+    if (newer && fd[0] >= 0) {
+        /* The second file has newer data than the first one can have. */
+        close(fd[0]);
+        fd[0] = -1;
+        store_note(STORE_WARN, "AppStoreSave: both files stay; " LOSS);
+    }
 }
 
 /* @return NULL: that was logged */

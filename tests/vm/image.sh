@@ -34,7 +34,7 @@ make_package() {
             "$root/packages/this.deb"
 }
 
-# make_guest ROOT: what the guest has, but for the package of this module.
+# make_guest ROOT: put into ROOT all that the guest needs, except our package.
 make_guest() {
     local root=$1 here=$top/tests/vm
     # No daemon starts while it is made.

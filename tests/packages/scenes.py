@@ -258,8 +258,8 @@ def purge() -> None:
     left = ours()
     assert not left, left
     left = [line for line in shell(
-        f"find / -xdev -name '*apppool*' -o -xdev -path {WORK} -prune -o "
-        "-path /run/apache2/apppool-\\*").splitlines()
+        f"find / /run /dev/shm -xdev -path {WORK} -prune -o "
+        "-name '*apppool*' -print").splitlines()
             if not line.startswith((str(WORK), "/var/cache/apt"))]
     assert left == [], left
     assert not STATE.exists()

@@ -196,17 +196,33 @@ static int same_file(int fd, const char *path)
            a.st_dev == b.st_dev;
 }
 
+/* At their end, the programs of a killed httpd remove the directory. */
+static const char *open_lock(apr_pool_t *p, const char *base, const char *path,
+                             int *fd)
+{
+    const char *wrong = NULL;
+
+    while (!wrong) {
+        *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (*fd >= 0)
+            return NULL;
+        if (errno != ENOENT)
+            return apr_psprintf(p, "cannot open %s: %s", path, strerror(errno));
+        wrong = apppool_runtime_dir_make(p, base);
+    }
+    return wrong;
+}
+
 const char *apppool_runtime_dir_lock(apr_pool_t *p, const char *base, int *lock)
 {
-    const char *path = apr_pstrcat(p, base, "/" CONTRACT_LOCK, NULL);
+    const char *path = apr_pstrcat(p, base, "/" CONTRACT_LOCK, NULL), *wrong;
     apr_interval_time_t waited = 0;
     int fd = -1, pid = 0, logged = 0;
 
     for (;; waited += WAIT_STEP, apr_sleep(WAIT_STEP)) {
-        if (fd < 0)
-            fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (fd < 0)
-            return apr_psprintf(p, "cannot open %s: %s", path, strerror(errno));
+        wrong = fd < 0 ? open_lock(p, base, path, &fd) : NULL;
+        if (wrong)
+            return wrong;
         if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
             if (same_file(fd, path))
                 break;

@@ -158,7 +158,9 @@ def test_two_in_one_directory(hosts: list[Httpd]) -> None:
 
 
 def test_watchdog_outlives_httpd(httpd: Httpd) -> None:
-    """A start in the meantime waits for it."""
+    """A start in the meantime waits for it, and for the end of its directory."""
+    httpd.runtime = httpd.dir / "apppool-1"
+    httpd.directives.append(f'AppPoolRuntimeDir "{httpd.runtime}"')
     httpd.log.expect(UNCLEAN, sentences.PARENT_GONE, sentences.NO_TERM)
     httpd.app("shop", "AppStopTimeout 2", "AppSetEnv IGNORE_TERM 1")
     httpd.start()

@@ -258,7 +258,7 @@ def purge() -> None:
     left = ours()
     assert not left, left
     left = [line for line in shell(
-        f"find / /run /dev/shm -xdev -path {WORK} -prune -o "
+        f"find / /run -xdev -path {WORK} -prune -o "
         "-name '*apppool*' -print").splitlines()
             if not line.startswith((str(WORK), "/var/cache/apt"))]
     assert left == [], left

@@ -145,7 +145,7 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
     struct pollfd end = {fd, POLLHUP, 0};
 
     if (getpeername(fd, (struct sockaddr *)&peer, &n) == 0 &&
-        peer.sun_family == AF_UNIX && strstr(peer.sun_path, "/p/s/"))
+        peer.sun_family == AF_UNIX && strstr(peer.sun_path, "/apppool-p/s/"))
         while (!(end.revents & POLLHUP))
             poll(&end, 1, -1);
     return syscall(SYS_sendmsg, fd, message, flags);

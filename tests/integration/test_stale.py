@@ -131,7 +131,7 @@ def test_clean_start_says_nothing(httpd: Httpd) -> None:
     httpd.start()
     httpd.get("/pid", "shop")
     httpd.stop()
-    assert files(httpd.runtime) == set()
+    assert not httpd.runtime.exists()
     again(httpd)
     assert not httpd.log.matching("was killed")
 
@@ -159,8 +159,6 @@ def test_two_in_one_directory(hosts: list[Httpd]) -> None:
 
 def test_watchdog_outlives_httpd(httpd: Httpd) -> None:
     """A start in the meantime waits for it, and for the end of its directory."""
-    httpd.runtime = httpd.dir / "apppool-1"
-    httpd.directives.append(f'AppPoolRuntimeDir "{httpd.runtime}"')
     httpd.log.expect(UNCLEAN, sentences.PARENT_GONE, sentences.NO_TERM)
     httpd.app("shop", "AppStopTimeout 2", "AppSetEnv IGNORE_TERM 1")
     httpd.start()

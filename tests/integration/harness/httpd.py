@@ -33,8 +33,9 @@ class Httpd:
         self.dir.chmod(0o755)
         self.mpm = mpm
         self.port, self.port_claim = reserve_port()
-        self.runtime = self.dir / "p"
-        # The default depends on the machine.
+        # The place of the default depends on the machine. A directory with the
+        # name apppool-* is removed when httpd ends; any other stays.
+        self.runtime = self.dir / "apppool-p"
         self.directives = [f'AppPoolRuntimeDir "{self.runtime}"',
                            "MaxPoolSize 6"]
         self.modules: list[str] = []

@@ -36,7 +36,7 @@ APLOG_USE_MODULE(apppool);
 /* Parking may use a part of the files that a child of httpd may open. */
 #define FILES_SHARE 8
 
-#define LIMIT       (60 * APR_USEC_PER_SEC) /* to wait for their end */
+#define LIMIT       (60 * APR_USEC_PER_SEC) /* for the end of applications */
 
 #define FD          APPPOOL_INSTANCE_FD
 
@@ -170,8 +170,14 @@ static const char *move_in_beside(apppool_instance_t *i,
     return NULL;
 }
 
+/* For the end of what a killed httpd has left. Its store saves its items. */
+static apr_interval_time_t wait_limit(server_rec *s)
+{
+    return LIMIT + apppool_config_server(s).store_save_time;
+}
+
 static const char *end_one(apppool_retained_t *r, const char *runtime,
-                           apr_pool_t *p)
+                           apr_interval_time_t limit, apr_pool_t *p)
 {
     pid_t pid;
     int status, error = apppool_watchdogs_end(&pid, r, runtime);
@@ -181,10 +187,11 @@ static const char *end_one(apppool_retained_t *r, const char *runtime,
     ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, ap_server_conf,
                  "apppool: ending what an httpd that was killed left in %s",
                  runtime);
-    if (!apppool_watchdogs_wait(pid, LIMIT, &status))
+    if (!apppool_watchdogs_wait(pid, limit, &status))
         return apr_psprintf(p,
-                            "applications of an httpd that was killed still "
-                            "run; watchdog %d waits for them in %s",
+                            "applications or the store of an httpd that was "
+                            "killed still run; watchdog %d waits for them in "
+                            "%s",
                             (int)pid, runtime);
     if (status != 0)
         return apr_psprintf(p,
@@ -197,7 +204,8 @@ static const char *end_one(apppool_retained_t *r, const char *runtime,
 /* An httpd that was killed with its watchdog has left processes. For each
  * runtime directory that was not left in good order, a watchdog ends these
  * processes and empties the directory. The caller has the lock. */
-static const char *end_leftovers(apppool_retained_t *r, apr_pool_t *p)
+static const char *end_leftovers(apppool_retained_t *r,
+                                 apr_interval_time_t limit, apr_pool_t *p)
 {
     const char *runtime, *wrong;
     int n;
@@ -206,7 +214,7 @@ static const char *end_leftovers(apppool_retained_t *r, apr_pool_t *p)
          n++) {
         if (!apppool_runtime_dir_has_leftovers(p, runtime, n > 0))
             continue;
-        wrong = end_one(r, runtime, p);
+        wrong = end_one(r, runtime, limit, p);
         if (wrong)
             return wrong;
         apppool_runtime_dir_clear(runtime, n > 0);
@@ -230,11 +238,39 @@ static const char *move_in(apppool_instance_t *i, server_rec *s,
         return move_in_beside(i, other, ptemp);
     wrong = apppool_runtime_dir_make(ptemp, base);
     if (!wrong)
-        wrong = apppool_runtime_dir_lock(ptemp, base, &FD(i, LOCK));
+        wrong =
+            apppool_runtime_dir_lock(ptemp, base, wait_limit(s), &FD(i, LOCK));
     if (!wrong)
-        wrong = end_leftovers(&i->kept, ptemp);
+        wrong = end_leftovers(&i->kept, wait_limit(s), ptemp);
     if (!wrong)
         apr_cpystrn(i->kept.runtime, base, sizeof i->kept.runtime);
+    return wrong;
+}
+
+static const char *renew_base(apppool_instance_t *i, apr_pool_t *ptemp)
+{
+    const char *wrong;
+
+    close(FD(i, LOCK));
+    FD(i, LOCK) = -1;
+    wrong = apppool_runtime_dir_make(ptemp, i->kept.base);
+    return wrong ? wrong
+                 : apppool_runtime_dir_lock(ptemp, i->kept.base, LIMIT,
+                                            &FD(i, LOCK));
+}
+
+const char *apppool_instance_renew_dir(apppool_instance_t *i, apr_pool_t *ptemp)
+{
+    const char *wrong = NULL;
+
+    if (!apppool_instance_list_is_lost(&i->kept))
+        return NULL;
+    if (apppool_runtime_dir_is_lost(i->kept.base, FD(i, LOCK)))
+        wrong = renew_base(i, ptemp);
+    if (!wrong)
+        wrong = apppool_runtime_dir_make(ptemp, i->kept.runtime);
+    if (!wrong)
+        apppool_runtime_dir_point(ptemp, i->kept.base, i->kept.runtime);
     return wrong;
 }
 

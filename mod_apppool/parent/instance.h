@@ -66,6 +66,12 @@ int apppool_instance_parking_lot(const apppool_instance_t *i);
 int apppool_instance_open(apppool_instance_t *i, server_rec *s,
                           apr_pool_t *ptemp);
 
+/** At a graceful restart, if the directory was removed: make it again. Nothing
+ * runs in it any more (apppool_watchdogs_end_lost()). The segment and the items
+ * of the store stay. @return NULL, or the sentence that says what is wrong */
+const char *apppool_instance_renew_dir(apppool_instance_t *i,
+                                       apr_pool_t *ptemp);
+
 /** At a graceful restart: log a warning about settings that it cannot
  * change. */
 void apppool_instance_warn_fixed(const apppool_instance_t *i, server_rec *s,

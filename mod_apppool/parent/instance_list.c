@@ -5,13 +5,16 @@
 #include <httpd.h>
 
 #include <apr_strings.h>
+#include <errno.h>
 #include <http_config.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "mod_apppool/parent/runtime_dir.h"
 
 /* All builds read these. */
@@ -66,6 +69,21 @@ int apppool_instance_list_is_open(const apppool_retained_t *r)
 int apppool_instance_list_winds_down(const apppool_retained_t *r)
 {
     return apppool_instance_list_is_open(r) && r->life < 0;
+}
+
+static int base_is_lost(const apppool_retained_t *r)
+{
+    return apppool_runtime_dir_is_lost(
+        r->base, r->fds[CONTRACT_LOCK_FD - CONTRACT_LIFE_FD]);
+}
+
+int apppool_instance_list_is_lost(const apppool_retained_t *r)
+{
+    struct stat st;
+
+    return apppool_instance_list_is_open(r) &&
+           (base_is_lost(r) ||
+            (lstat(r->runtime, &st) != 0 && errno == ENOENT));
 }
 
 /* ---- instances that are left behind ---- */
@@ -143,7 +161,7 @@ void apppool_instance_list_forget(apppool_retained_t *r)
 {
     int i;
 
-    if (apppool_instance_list_is_open(r)) {
+    if (apppool_instance_list_is_open(r) && !base_is_lost(r)) {
         apppool_runtime_dir_clear(r->runtime, strcmp(r->runtime, r->base) != 0);
         if (!apppool_instance_list_in(r->base, r))
             apppool_runtime_dir_remove(r->base);

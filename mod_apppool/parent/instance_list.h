@@ -28,6 +28,10 @@ int apppool_instance_list_is_open(const apppool_retained_t *r);
 /** Was it given up? Then it ends together with the last child that uses it. */
 int apppool_instance_list_winds_down(const apppool_retained_t *r);
 
+/** Has somebody removed its runtime directory? Then nothing can be started in
+ * it, and a directory that is there now is another one. */
+int apppool_instance_list_is_lost(const apppool_retained_t *r);
+
 /** A configuration is read: processes that are forked from now on, also by
  * other modules, do not have the instances that this build does not
  * continue. */

@@ -63,19 +63,34 @@ static apr_status_t end_configuration(void *data)
     return APR_SUCCESS;
 }
 
+/* Its directory may have been removed.
+ * @param has_ended what ran in that directory. @return OK, !OK */
+static int continue_instance(server_rec *s, int has_ended, apr_pool_t *ptemp)
+{
+    const char *wrong = has_ended ? apppool_instance_renew_dir(instance, ptemp)
+                                  : "restart httpd";
+
+    if (wrong)
+        SAY(APLOG_EMERG, 0, "%s cannot be made again: %s",
+            instance->kept.runtime, wrong);
+    apppool_instance_warn_fixed(instance, s, ptemp);
+    return wrong ? !OK : OK;
+}
+
 static int start_or_continue(apr_pool_t *pconf, apr_pool_t *ptemp,
                              server_rec *s)
 {
-    int rv = OK, is_new, has_store = 0;
+    int rv, is_new, has_store = 0, lost_ended;
 
     apppool_watchdogs_collect();
+    lost_ended = apppool_watchdogs_end_lost(&instance->kept);
     is_new = !apppool_instance_is_open(instance);
     if (is_new) {
         rv = apppool_instance_open(instance, s, ptemp);
         apppool_instance_store_open(instance);
     }
     else
-        apppool_instance_warn_fixed(instance, s, ptemp);
+        rv = continue_instance(s, lost_ended, ptemp);
     if (rv == OK)
         has_store = apppool_instance_store_write_table(instance, s, ptemp);
     if (rv == OK)

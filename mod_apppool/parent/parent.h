@@ -192,6 +192,12 @@ void apppool_watchdogs_tell(const apppool_retained_t *r);
 /** End all watchdogs, and wait for their ends. */
 void apppool_watchdogs_stop(void);
 
+/** End the watchdogs of the instances whose runtime directory was removed, and
+ * wait for their ends. The instances are forgotten, but not `own`: see
+ * apppool_instance_renew_dir(). @return 0: something of `own` may
+ * still run */
+int apppool_watchdogs_end_lost(const apppool_retained_t *own);
+
 /** Start one more that ends everything in `runtime`, and then ends itself.
  * @return 0, or errno */
 int apppool_watchdogs_end(pid_t *pid, const apppool_retained_t *r,

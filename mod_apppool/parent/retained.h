@@ -30,6 +30,8 @@
  *     (store/server/takeover.h). If the new instance fails, the next one finds
  *     the old one again;
  *   - ends it with httpd: SIGTERM, and SIGKILL long after `grace`;
+ *   - ends it at once, and forgets it, if the lock in `base` is not the one
+ *     that is open, or `runtime` is missing: somebody has removed them;
  *   - forgets it after its end (exit code 0 or 78): unmaps `memory` and
  *     `figures`, closes the descriptors, removes `runtime`. With the last
  *     instance of `base` it also removes the lock in there.

@@ -24,10 +24,9 @@
 
 APLOG_USE_MODULE(apppool);
 
-#define PLACES     100 /* for instances: the base, and 1 to 99 in it */
-#define BASE_MAX   (CONTRACT_RUNTIME_MAX - 3)
-#define WAIT_STEP  (50 * 1000)             /* us */
-#define WAIT_LIMIT (60 * APR_USEC_PER_SEC) /* for a dying httpd's apps */
+#define PLACES    100 /* for instances: the base, and 1 to 99 in it */
+#define BASE_MAX  (CONTRACT_RUNTIME_MAX - 3)
+#define WAIT_STEP (50 * 1000) /* us */
 
 const char *apppool_runtime_dir_path(apr_pool_t *p,
                                      const server_rec *main_server)
@@ -120,18 +119,22 @@ const char *apppool_runtime_dir_check(apr_pool_t *p, const char *path)
 const char *apppool_runtime_dir_make(apr_pool_t *p, const char *path)
 {
     const char *wrong;
+    struct stat st;
 
-    if (mkdir(path, 0711) != 0 && errno != EEXIST)
-        return apr_psprintf(p,
-                            "cannot make the runtime directory %s: %s; set "
-                            "another one with AppPoolRuntimeDir",
-                            path, strerror(errno));
-    wrong = check_existing(p, path);
-    if (!wrong && chmod(path, 0711) != 0)
-        wrong = apr_psprintf(p,
-                             "cannot use the runtime directory %s: %s; set "
-                             "another one with AppPoolRuntimeDir",
-                             path, strerror(errno));
+    /* The programs of a killed httpd may remove it at any moment. */
+    do {
+        if (mkdir(path, 0711) != 0 && errno != EEXIST)
+            return apr_psprintf(p,
+                                "cannot make the runtime directory %s: %s; set "
+                                "another one with AppPoolRuntimeDir",
+                                path, strerror(errno));
+        wrong = check_existing(p, path);
+        if (!wrong && chmod(path, 0711) != 0)
+            wrong = apr_psprintf(p,
+                                 "cannot use the runtime directory %s: %s; set "
+                                 "another one with AppPoolRuntimeDir",
+                                 path, strerror(errno));
+    } while (wrong && lstat(path, &st) != 0 && errno == ENOENT);
     return wrong;
 }
 
@@ -213,7 +216,8 @@ static const char *open_lock(apr_pool_t *p, const char *base, const char *path,
     return wrong;
 }
 
-const char *apppool_runtime_dir_lock(apr_pool_t *p, const char *base, int *lock)
+const char *apppool_runtime_dir_lock(apr_pool_t *p, const char *base,
+                                     apr_interval_time_t limit, int *lock)
 {
     const char *path = apr_pstrcat(p, base, "/" CONTRACT_LOCK, NULL), *wrong;
     apr_interval_time_t waited = 0;
@@ -230,7 +234,7 @@ const char *apppool_runtime_dir_lock(apr_pool_t *p, const char *base, int *lock)
             fd = -1;
             continue;
         }
-        if (!holder_ended(fd, &pid) || waited >= WAIT_LIMIT) {
+        if (!holder_ended(fd, &pid) || waited >= limit) {
             close(fd);
             return apr_psprintf(p,
                                 "%s is held by another httpd (pid %d): no two "
@@ -246,6 +250,18 @@ const char *apppool_runtime_dir_lock(apr_pool_t *p, const char *base, int *lock)
     write_holder(fd);
     *lock = fd;
     return NULL;
+}
+
+int apppool_runtime_dir_is_lost(const char *base, int lock)
+{
+    char path[CONTRACT_RUNTIME_MAX + 32];
+    struct stat ours, there;
+
+    snprintf(path, sizeof path, "%s/" CONTRACT_LOCK, base);
+    if (lock >= 0 && stat(path, &there) != 0)
+        return errno == ENOENT || errno == ENOTDIR;
+    return lock < 0 || fstat(lock, &ours) != 0 || ours.st_ino != there.st_ino ||
+           ours.st_dev != there.st_dev;
 }
 
 /* ---- the end ---- */

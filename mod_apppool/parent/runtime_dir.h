@@ -35,11 +35,16 @@ const char *apppool_runtime_dir_make(apr_pool_t *p, const char *path);
 
 /**
  * Take the lock. This waits for a dying httpd, and then the log says so.
+ * @param limit at most that long, us
  * @param lock descriptor of the lock file, close-on-exec
  * @return NULL, or the sentence that says what is wrong
  */
 const char *apppool_runtime_dir_lock(apr_pool_t *p, const char *base,
-                                     int *lock);
+                                     apr_interval_time_t limit, int *lock);
+
+/** Has somebody removed the directory in which this lock was taken?
+ * @param lock -1: yes */
+int apppool_runtime_dir_is_lost(const char *base, int lock);
 
 /** Place `n` for an instance: base, base/1 ... @return NULL: no such place */
 const char *apppool_runtime_dir_place(apr_pool_t *p, const char *base, int n);

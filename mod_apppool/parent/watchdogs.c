@@ -221,8 +221,8 @@ static int note_end(apppool_retained_t *r, int status)
     if (sign)
         SAY(APLOG_ERR, 0, "watchdog %d died of SIG%s%s", pid, sign, words);
     else
-        SAY(APLOG_ERR, 0, "watchdog %d ended with status %d%s", pid, code,
-            words);
+        SAY(code == CONTRACT_EXIT_DONE ? APLOG_NOTICE : APLOG_ERR, 0,
+            "watchdog %d ended with status %d%s", pid, code, words);
     if (apl_now() - r->since >= RAPID)
         r->rapid = 0;
     return code != CONTRACT_EXIT_CONFIG && r->rapid++ < RAPID_LIMIT;
@@ -369,6 +369,57 @@ static int has_ended(apppool_retained_t *r)
     return status == 0;
 }
 
+/* It was asked to stop. If it did not, it is asked once more.
+ * @return 1: everything has ended */
+static int see_the_end(apppool_retained_t *r)
+{
+    if (has_ended(r))
+        return 1;
+    ask_to_stop(r);
+    if (has_ended(r))
+        return 1;
+    SAY(APLOG_ERR, 0, "the old processes of %s did not end properly",
+        r->runtime);
+    return 0;
+}
+
+static void ask_lost_to_stop(void)
+{
+    apppool_retained_t *r;
+
+    for (r = apppool_instance_list_newest(); r; r = r->older) {
+        if (!apppool_instance_list_is_lost(r))
+            continue;
+        SAY(APLOG_WARNING, 0,
+            "the runtime directory %s was removed while httpd ran%s",
+            r->runtime,
+            r->watchdog ? ": what runs there is ended, and started again" : "");
+        if (r->watchdog != 0)
+            ask_to_stop(r);
+    }
+}
+
+int apppool_watchdogs_end_lost(const apppool_retained_t *own)
+{
+    apppool_retained_t *r, *older;
+    int own_ended = 1;
+
+    ask_lost_to_stop();
+    for (r = apppool_instance_list_newest(); r; r = older) {
+        int ended;
+
+        older = r->older;
+        if (!apppool_instance_list_is_lost(r))
+            continue;
+        ended = r->watchdog == 0 || see_the_end(r);
+        if (r == own)
+            own_ended = ended;
+        else
+            forget_old(r);
+    }
+    return own_ended;
+}
+
 void apppool_watchdogs_stop(void)
 {
     apppool_retained_t *r, *older;
@@ -380,12 +431,7 @@ void apppool_watchdogs_stop(void)
         older = r->older;
         if (!apppool_instance_list_is_open(r))
             continue;
-        if (!has_ended(r)) {
-            ask_to_stop(r);
-            if (!has_ended(r))
-                SAY(APLOG_ERR, 0,
-                    "the old processes of %s did not end properly", r->runtime);
-        }
+        see_the_end(r);
         apppool_instance_list_forget(r);
     }
 }

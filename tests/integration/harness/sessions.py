@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Clients of a store that write and read on, while stores come and go."""
+import os
 import random
 import re
 import socket
@@ -7,6 +8,7 @@ import threading
 
 from missed import Missed, witnesses
 
+from harness.httpd import Httpd
 from harness.wait import wait_until
 
 
@@ -49,6 +51,15 @@ class Client:
         response = self.ask(f"get {key}\r\n".encode(), b"END\r\n")
         found = re.match(rb"VALUE \S+ 0 (\d+)\r\n", response)
         return response[found.end():-7] if found else None
+
+
+def store_of(httpd: Httpd) -> Client:
+    """Of its application shop."""
+    response = httpd.get("/process", "shop", timeout=40)
+    assert response.status == 200, response.body
+    path: str = response.json()["environment"]["MEMCACHE_SERVERS"]
+    wait_until(lambda: os.path.exists(path), "the store makes the socket")
+    return Client(path)
 
 
 class Sessions(threading.Thread):

@@ -308,6 +308,18 @@ static int begin(spawner_t *s)
     return 0;
 }
 
+/* It runs for a while without the watchdog. The next start of httpd finds it by
+ * the files that stay, and ends it first. */
+static int store_runs(const spawner_t *s)
+{
+    pid_t pid;
+    int fd = procfs_pidfd_of(s->rt.fd, CONTRACT_STORE, &pid);
+
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
 static void end(spawner_t *s)
 {
     int alone;
@@ -321,7 +333,7 @@ static void end(spawner_t *s)
     if (alone)
         kill_instance(s->instance);
     log_tick(1);
-    if (alone)
+    if (alone && !store_runs(s))
         clear_runtime_dir(s->rt.fd, s->rt.dir, 1);
 }
 

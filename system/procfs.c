@@ -242,6 +242,25 @@ int procfs_pidfd(pid_t pid, uint64_t start)
     return -1;
 }
 
+int procfs_pidfd_of(int dirfd, const char *file, pid_t *pid)
+{
+    int fd = openat(dirfd, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    char text[64];
+    unsigned long long start;
+    long number;
+    ssize_t n;
+
+    if (fd < 0)
+        return -1;
+    n = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[n > 0 ? n : 0] = 0;
+    if (sscanf(text, "%ld %llu", &number, &start) != 2)
+        return -1;
+    *pid = (pid_t)number;
+    return procfs_pidfd(*pid, start);
+}
+
 int procfs_signal(pid_t pid, uint64_t start, int sign)
 {
     int fd = procfs_pidfd(pid, start);

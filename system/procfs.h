@@ -74,6 +74,10 @@ int procfs_mark(pid_t pid, char *mark, size_t size);
 /** A pidfd of exactly this process. @return -1: it is gone (or a zombie) */
 int procfs_pidfd(pid_t pid, uint64_t start);
 
+/** A pidfd of the process that has signed this file: "PID START". The file is
+ * in a directory of root's. @param pid gets its pid @return -1: it is gone */
+int procfs_pidfd_of(int dirfd, const char *file, pid_t *pid);
+
 /** Send a signal to exactly this process. @return 0, or -1 */
 int procfs_signal(pid_t pid, uint64_t start, int sign);
 

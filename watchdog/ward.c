@@ -85,30 +85,18 @@ static void begin(ward_t *w, pid_t pid, int pidfd, int child, int64_t now)
 
 int ward_join(ward_t *w, int64_t now)
 {
-    char text[64];
-    unsigned long long begun;
-    long pid;
-    ssize_t n;
-    int fd =
-        openat(w->dirfd, w->kind->pid_file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    pid_t pid;
+    int fd = procfs_pidfd_of(w->dirfd, w->kind->pid_file, &pid);
 
     if (fd < 0)
         return 0;
-    n = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[n > 0 ? n : 0] = 0;
-    if (sscanf(text, "%ld %llu", &pid, &begun) != 2)
-        return 0;
-    fd = procfs_pidfd((pid_t)pid, begun);
-    if (fd < 0)
-        return 0;
-    if (procfs_is_killed((pid_t)pid)) {
+    if (procfs_is_killed(pid)) {
         close(fd);
         return 0;
     }
-    begin(w, (pid_t)pid, fd, 0, now);
-    log_line(LOG_NOTICE, "watchdog joins the running %s %ld", w->kind->name,
-             pid);
+    begin(w, pid, fd, 0, now);
+    log_line(LOG_NOTICE, "watchdog joins the running %s %d", w->kind->name,
+             (int)pid);
     return 1;
 }
 

@@ -258,7 +258,7 @@ static store_config_t *read_config(const startup_t *s)
 }
 
 /* 0: httpd has removed the table, because the store of another build takes
- * over. 1: it is there, or its directory is gone: then httpd is dead. */
+ * over. 1: it is there, or somebody has removed its directory. */
 static int has_table_of(const startup_t *s)
 {
     struct stat st;
@@ -266,8 +266,7 @@ static int has_table_of(const startup_t *s)
     if (faccessat(s->socketsfd, TABLE, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
         errno != ENOENT)
         return 1;
-    /* A takeover removes the table alone. If httpd is dead, the spawner has
-     * removed the directory, too. */
+    /* A takeover removes the table alone. */
     return fstat(s->socketsfd, &st) == 0 && st.st_nlink == 0;
 }
 

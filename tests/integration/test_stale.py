@@ -11,6 +11,7 @@ import pytest
 from harness import procs, sentences
 from harness.httpd import Httpd
 from harness.procs import alive, freeze, kill9, kill9_if_alive
+from harness.sessions import store_of
 from harness.upgrade import install, other_build, this_build
 from harness.wait import wait_until
 
@@ -182,3 +183,32 @@ def test_watchdog_outlives_httpd(httpd: Httpd) -> None:
     assert int(httpd.get("/pid", "shop").text) != pid
     assert not alive(pid)
     assert not [p for p in procs.marked(str(httpd.dir)) if p in children]
+
+
+@pytest.mark.parametrize("survives", [True, False])
+def test_spawner_alone(httpd: Httpd, survives: bool) -> None:
+    """httpd and the watchdog are dead. If the store survives, the next start
+    waits until it has saved its items: no two stores use the same files. Else
+    the spawner leaves nothing."""
+    httpd.log.expect(UNCLEAN, sentences.PARENT_GONE)
+    httpd.directives.append(f"AppStoreSave {httpd.dir}/saved")
+    httpd.app("shop", "MinInstances 1", "AppStore 16M")
+    httpd.start()
+    store_of(httpd).set("kept", b"value")
+    store, = httpd.helpers("store")
+    spawner = httpd.helper("spawner")
+    victims = [httpd.pid, httpd.helper("watchdog"), *httpd.children(),
+               *([] if survives else [store])]
+    for pid in victims:
+        freeze(pid)
+    for pid in victims:
+        procs.send(pid, signal.SIGKILL)
+    assert httpd.process is not None
+    httpd.process.wait(40)
+    wait_until(lambda: not alive(spawner), "the spawner has ended", 40)
+    assert alive(store) == httpd.runtime.exists() == survives
+    again(httpd)
+    assert not alive(store)
+    if survives:
+        assert store_of(httpd).get("kept") == b"value"
+    httpd.check()

@@ -86,15 +86,26 @@ static int has_changed(void)
     return memcmp(own.last, own.memory, own.size) != 0;
 }
 
-static void await_stop(pid_t pid, int sign)
+/* @return the signal that has stopped it */
+static int next_stop(pid_t pid)
 {
     int status = 0;
 
     if (waitpid(pid, &status, WUNTRACED) != pid)
         die("waitpid");
-    if (WIFSTOPPED(status) && WSTOPSIG(status) == sign)
-        return;
+    if (WIFSTOPPED(status))
+        return WSTOPSIG(status);
     fprintf(stderr, "it ended by itself: status %x\n", (unsigned)status);
+    exit(1);
+}
+
+static void await_stop(pid_t pid, int sign)
+{
+    int got = next_stop(pid);
+
+    if (got == sign)
+        return;
+    fprintf(stderr, "it was stopped by signal %d\n", got);
     exit(1);
 }
 
@@ -112,7 +123,7 @@ static pid_t start_traced(stepper_work_t *work, void *arg)
         if (own.trail)
             own.trail->done = 1;
         for (;;)
-            pause();
+            raise(SIGSTOP);
     }
     if (pid < 0)
         die("fork");
@@ -120,12 +131,13 @@ static pid_t start_traced(stepper_work_t *work, void *arg)
     return pid;
 }
 
-/* PTRACE_SINGLESTEP or PTRACE_CONT, up to the next stop. */
-static void go_on(enum __ptrace_request how, pid_t pid)
+/* PTRACE_SINGLESTEP or PTRACE_CONT, up to the next stop.
+ * @return 0, or -1: its work is done */
+static int go_on(enum __ptrace_request how, pid_t pid)
 {
     if (ptrace(how, pid, NULL, NULL) != 0)
         die("ptrace");
-    await_stop(pid, SIGTRAP);
+    return next_stop(pid) == SIGTRAP ? 0 : -1;
 }
 
 #ifdef __x86_64__
@@ -139,15 +151,18 @@ static uintptr_t next_of(pid_t pid)
     return (uintptr_t)ptrace(PTRACE_PEEKUSER, pid, PC, NULL);
 }
 
-static void run_up_to(pid_t pid, uintptr_t address)
+/* @return 0, or -1: it did not come there */
+static int run_up_to(pid_t pid, uintptr_t address)
 {
     long code = ptrace(PTRACE_PEEKTEXT, pid, (void *)address, NULL);
     long trap = (code & ~0xffl) | 0xcc;
 
     ptrace(PTRACE_POKETEXT, pid, (void *)address, (void *)trap);
-    go_on(PTRACE_CONT, pid);
+    if (go_on(PTRACE_CONT, pid) != 0)
+        return -1;
     ptrace(PTRACE_POKETEXT, pid, (void *)address, (void *)code);
     ptrace(PTRACE_POKEUSER, pid, PC, (void *)address);
+    return 0;
 }
 
 /* ---- a process that steps itself: ten times as fast as one that is traced,
@@ -243,10 +258,11 @@ static uintptr_t next_of(pid_t pid)
     return 0; /* nothing is new after the beginning */
 }
 
-static void run_up_to(pid_t pid, uintptr_t address)
+static int run_up_to(pid_t pid, uintptr_t address)
 {
     (void)pid;
     (void)address;
+    return 0;
 }
 
 static pid_t step(stepper_work_t *work, void *arg, trail_t *trail,
@@ -255,8 +271,7 @@ static pid_t step(stepper_work_t *work, void *arg, trail_t *trail,
     pid_t pid = start_traced(work, arg);
 
     for (trail->n = 1; !trail->done; trail->n++) {
-        go_on(PTRACE_SINGLESTEP, pid);
-        if (!has_changed())
+        if (go_on(PTRACE_SINGLESTEP, pid) != 0 || !has_changed())
             continue;
         remember();
         if (look(ctx, pid, trail->n))
@@ -317,23 +332,30 @@ unsigned stepper_run(stepper_work_t *work, void *arg, const void *memory,
     return n;
 }
 
-pid_t stepper_run_to(stepper_work_t *work, void *arg,
-                     const stepper_path_t *path, unsigned stop)
+/* @return 0, or -1: the way differs */
+static int follow(pid_t pid, const stepper_path_t *path, unsigned stop)
 {
-    pid_t pid = start_traced(work, arg);
     unsigned i = path->n_firsts, at;
 
     while (path->firsts[i - 1] > stop)
         i--;
-    run_up_to(pid, path->at[0]);
     at = path->firsts[i - 1];
-    if (at > 0)
-        run_up_to(pid, path->at[at]);
+    if (run_up_to(pid, path->at[0]) != 0 ||
+        (at > 0 && run_up_to(pid, path->at[at]) != 0))
+        return -1;
     for (; at < stop; at++)
-        go_on(PTRACE_SINGLESTEP, pid);
-    if (next_of(pid) != path->at[stop]) {
-        fprintf(stderr, "it went another way than before\n");
-        exit(1);
-    }
-    return pid;
+        if (go_on(PTRACE_SINGLESTEP, pid) != 0)
+            return -1;
+    return next_of(pid) == path->at[stop] ? 0 : -1;
+}
+
+pid_t stepper_run_to(stepper_work_t *work, void *arg,
+                     const stepper_path_t *path, unsigned stop)
+{
+    pid_t pid = start_traced(work, arg);
+
+    if (follow(pid, path, stop) == 0)
+        return pid;
+    stepper_kill(pid);
+    return 0;
 }

@@ -43,8 +43,9 @@ unsigned stepper_run(stepper_work_t *work, void *arg, const void *memory,
 /**
  * Fork, and run exactly `stop` instructions of work(arg), on the way that
  * stepper_run() took. It runs at full speed up to the last instruction that is
- * new on this way, and then step by step. If the way differs, the program ends.
- * @return the process, stopped; kill it
+ * new on this way, and then step by step. The way may differ a little: a call
+ * that reads the clock takes another branch if the kernel writes it meanwhile.
+ * @return the process, stopped; kill it. 0: the way differs, and it is dead
  */
 pid_t stepper_run_to(stepper_work_t *work, void *arg,
                      const stepper_path_t *path, unsigned stop);

@@ -197,10 +197,11 @@ def test_spawner_alone(httpd: Httpd, survives: bool) -> None:
     store_of(httpd).set("kept", b"value")
     store, = httpd.helpers("store")
     spawner = httpd.helper("spawner")
-    victims = [httpd.pid, httpd.helper("watchdog"), *httpd.children(),
-               *([] if survives else [store])]
+    victims = [httpd.pid, httpd.helper("watchdog"), *httpd.children()]
     for pid in victims:
         freeze(pid)
+    if not survives:
+        kill9(store)
     for pid in victims:
         procs.send(pid, signal.SIGKILL)
     assert httpd.process is not None

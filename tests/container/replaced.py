@@ -63,8 +63,8 @@ def two_replicas() -> None:
     # This machine may not give limits to a container.
     file.write_text(re.sub(r"\n *mem_limit:.*", "", text))
     compose("podman-compose up -d")
-    admin = Path(f"/proc/{state(full_name('haproxy'))['Pid']}"
-                 "/root/run/haproxy/admin.sock")
+    admin = Path("/proc", str(state(full_name("haproxy"))["Pid"]), "root",
+                 "run/haproxy/admin.sock")
 
     def uses(letter: str) -> bool:
         return haproxy.uses(admin, letter)

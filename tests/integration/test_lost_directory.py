@@ -10,7 +10,7 @@ import pytest
 
 from harness.config import App
 from harness.httpd import SERVES, Httpd
-from harness.plain import OURS
+from harness.plain import strip
 from harness.procs import alive
 from harness.sessions import store_of
 from harness.upgrade import install, other_build, this_build
@@ -62,10 +62,7 @@ def test_while_the_pool_runs(httpd: Httpd) -> None:
 
 
 def unload(httpd: Httpd) -> None:
-    path = httpd.configure()
-    path.write_text("".join(
-        line for line in path.read_text().splitlines(keepends=True)
-        if not OURS.match(line)))
+    strip(httpd.configure())
     before = len(httpd.log.matching(SERVES))
     os.kill(httpd.pid, signal.SIGUSR1)
     wait_until(lambda: len(httpd.log.matching(SERVES)) > before,

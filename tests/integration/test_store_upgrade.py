@@ -18,7 +18,7 @@ from harness.httpd import Held, Httpd
 from harness.places import can_mount, mounted
 from harness.ports import reserve_port
 from harness.procs import alive
-from harness.sessions import Client, Sessions
+from harness.sessions import Client, Sessions, store_path
 from harness.upgrade import install, other_build, this_build
 from harness.wait import wait_until
 
@@ -45,12 +45,7 @@ class Site:
 
     def path(self) -> str:
         """The socket of the newest applications, which is there."""
-        response = self.httpd.get("/process", "shop")
-        assert response.status == 200, response.body
-        path: str = self.root + \
-            response.json()["environment"]["MEMCACHE_SERVERS"]
-        wait_until(lambda: os.path.exists(path), "the store makes the socket")
-        return path
+        return store_path(self.httpd, self.root)
 
     def start(self) -> None:
         self.httpd.start()

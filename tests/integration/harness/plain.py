@@ -10,12 +10,17 @@ OURS = re.compile(
     r"SetHandler apppool)")
 
 
+def strip(path: Path) -> None:
+    """Take our lines out of this configuration."""
+    path.write_text("".join(
+        line for line in path.read_text().splitlines(keepends=True)
+        if not OURS.match(line)))
+
+
 class Plain(Httpd):
     """Like Httpd, without this module and its directives."""
 
     def configure(self) -> Path:
         path = super().configure()
-        path.write_text("".join(
-            line for line in path.read_text().splitlines(keepends=True)
-            if not OURS.match(line)))
+        strip(path)
         return path

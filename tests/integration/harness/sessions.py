@@ -53,13 +53,18 @@ class Client:
         return response[found.end():-7] if found else None
 
 
-def store_of(httpd: Httpd) -> Client:
-    """Of its application shop."""
+def store_path(httpd: Httpd, root: str = "") -> str:
+    """The socket of the store of its application shop, which is there.
+    @param root of httpd's mount namespace"""
     response = httpd.get("/process", "shop", timeout=40)
     assert response.status == 200, response.body
-    path: str = response.json()["environment"]["MEMCACHE_SERVERS"]
+    path: str = root + response.json()["environment"]["MEMCACHE_SERVERS"]
     wait_until(lambda: os.path.exists(path), "the store makes the socket")
-    return Client(path)
+    return path
+
+
+def store_of(httpd: Httpd) -> Client:
+    return Client(store_path(httpd))
 
 
 class Sessions(threading.Thread):

@@ -255,13 +255,12 @@ const char *apppool_runtime_dir_lock(apr_pool_t *p, const char *base,
 int apppool_runtime_dir_is_lost(const char *base, int lock)
 {
     char path[CONTRACT_RUNTIME_MAX + 32];
-    struct stat ours, there;
+    struct stat st;
 
     snprintf(path, sizeof path, "%s/" CONTRACT_LOCK, base);
-    if (lock >= 0 && stat(path, &there) != 0)
+    if (lock >= 0 && stat(path, &st) != 0)
         return errno == ENOENT || errno == ENOTDIR;
-    return lock < 0 || fstat(lock, &ours) != 0 || ours.st_ino != there.st_ino ||
-           ours.st_dev != there.st_dev;
+    return !same_file(lock, path);
 }
 
 /* ---- the end ---- */

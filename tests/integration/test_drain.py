@@ -182,7 +182,7 @@ def test_spawner_is_killed_with_requests_inside(httpd: Httpd) -> None:
     httpd.settles(active=1, count=2)
     pids = httpd.pids(app)
     waiting = Waiting(httpd)
-    wait_until(lambda: httpd.group(app).get("state") == "drained", "it drains")
+    wait_until(lambda: httpd.group(app)["state"] == "drained", "it drains")
     httpd.check()  # The spawner has responded to the command before it.
     kill9(httpd.helper("spawner"))
     assert refused(httpd.get("/pid", "shop"))

@@ -181,7 +181,7 @@ def test_ends_as_soon_as_it_is_ready(httpd: Httpd) -> None:
     number."""
     app = broken(httpd, httpd.command_of("quitter.py"), "MinInstances 1",
                  "AppPreStart On")
-    wait_until(lambda: httpd.group(app).get("state") == "failing",
+    wait_until(lambda: httpd.group(app)["state"] == "failing",
                "that counts as a failure")
 
     def seen() -> Optional[Response]:

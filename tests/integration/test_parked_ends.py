@@ -79,6 +79,7 @@ def test_proxy_protocol(httpd: Httpd, opened: ExitStack) -> None:
     httpd.directives += ["RemoteIPProxyProtocol On",
                          "RemoteIPProxyProtocolExceptions 127.0.0.1"]
     place = Place(httpd, opened)
+    place.parked(0)
     with socket.create_connection(("127.0.0.1", httpd.port), 40,
                                   ("127.0.0.2", 0)) as balancer, \
             balancer.makefile("rb") as file:

@@ -118,7 +118,7 @@ def test_start_that_ends(httpd: Httpd) -> None:
     httpd.start()
     with ThreadPoolExecutor() as pool:
         response = pool.submit(httpd.get, "/pid", "shop")
-        wait_until(lambda: httpd.group(app).get("slow_start"), "it is slow")
+        wait_until(lambda: httpd.group(app)["slow_start"], "it is slow")
         assert [file.suffix for file in (httpd.runtime / "e").iterdir()] == \
             [".slow"]
         gate.touch()

@@ -24,6 +24,12 @@ STATUS = "/apppool-status"
 USER = "www-data"
 # Logged when everything is set up. httpd listens some time before that.
 SERVES = "resuming normal operations"
+# An application's numbers before its first request has made its group.
+NO_GROUP = {
+    "last_error": None, "outdated": 0, "processes": [], "queue": 0,
+    "requests": [], "responses": {}, "restarts": 0, "size": 0,
+    "slow_start": None, "spawning": 0, "start_failures": 0, "state": None,
+    "suspended": 0, "template": None}
 
 
 class Httpd:
@@ -357,10 +363,12 @@ class Httpd:
                    f"{self.counts()}")
 
     def group(self, app: App) -> dict[str, Any]:
+        """As the status shows it. The first request of the application makes
+        it, and it may still be on its way."""
         for group in self.status()["groups"]:
             if group["app_root"] == str(app.root):
                 return group
-        return {"processes": [], "queue": 0, "requests": []}
+        return dict(NO_GROUP)
 
     def pids(self, app: App, *states: str) -> list[int]:
         """Its processes in these states. The default: idle or busy."""

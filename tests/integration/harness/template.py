@@ -66,7 +66,7 @@ def logged(httpd: Httpd, pattern: str) -> list[re.Match[str]]:
 
 def of(httpd: Httpd, app: App) -> Optional[dict[str, object]]:
     """The template as the status shows it."""
-    found = httpd.group(app).get("template")
+    found = httpd.group(app)["template"]
     assert found is None or isinstance(found, dict)
     return found
 

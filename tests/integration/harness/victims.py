@@ -93,7 +93,7 @@ class Killer:
 
     def template(self) -> Optional[Death]:
         app = self.dice.choice(self.preloaded())
-        found = self.httpd.group(app).get("template")
+        found = self.httpd.group(app)["template"]
         return Death(f"{found['state']} template", found["pid"],
                      app=app.name) if found else self.app([app])
 

@@ -13,6 +13,9 @@ void store_clock_set(int64_t offset)
 
 int64_t store_clock_offset(void)
 {
-    return store_clock_read(CLOCK_REALTIME_COARSE) -
-           store_clock_read(CLOCK_MONOTONIC_COARSE);
+    struct timespec host, here;
+
+    clock_gettime(CLOCK_REALTIME_COARSE, &host);
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &here);
+    return host.tv_sec - here.tv_sec - (host.tv_nsec < here.tv_nsec);
 }

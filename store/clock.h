@@ -22,19 +22,13 @@
 /** Use this offset from now on. @param offset s, of store_directory_t */
 void store_clock_set(int64_t offset);
 
-/** The offset that a new directory gets. */
+/** The offset that a new directory gets: s by which the host's clock is ahead
+ * of CLOCK_MONOTONIC, rounded down. So the store's clock is not ahead of the
+ * host's, and no item has more time left than it was given. */
 int64_t store_clock_offset(void);
 
 /** For this file only: the offset; atomic. */
 extern int64_t store_clock_ahead;
-
-static inline int64_t store_clock_read(clockid_t clock)
-{
-    struct timespec t;
-
-    clock_gettime(clock, &t);
-    return t.tv_sec;
-}
 
 /** 2 is the first time that is not "never" and not "expired". */
 static inline uint32_t store_clock_in_range(int64_t time)
@@ -45,8 +39,48 @@ static inline uint32_t store_clock_in_range(int64_t time)
 /** Now. Never 0. */
 static inline uint32_t store_clock(void)
 {
-    return store_clock_in_range(store_clock_read(CLOCK_MONOTONIC_COARSE) +
-                                STORE_GET(store_clock_ahead));
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return store_clock_in_range(t.tv_sec + STORE_GET(store_clock_ahead));
+}
+
+/** s by which the host's clock is ahead of the store's now. */
+static inline int64_t store_clock_apart(void)
+{
+    return store_clock_offset() - STORE_GET(store_clock_ahead);
+}
+
+/**
+ * A time of the store's clock, for somebody who has the host's: a client, a
+ * file.
+ * @param at s on the store's clock; 0: never
+ * @return s since 1970 by the host's clock as it is set now; 0: never
+ */
+static inline uint32_t store_clock_to_host(uint32_t at)
+{
+    int64_t host = at + store_clock_apart();
+
+    return at == 0             ? 0
+           : host < 1          ? 1
+           : host > UINT32_MAX ? UINT32_MAX
+                               : (uint32_t)host;
+}
+
+/**
+ * The reverse.
+ * @param host s since 1970 by the host's clock
+ * @return s on the store's clock, never 0; 1: it is over
+ */
+static inline uint32_t store_clock_from_host(int64_t host)
+{
+    int64_t most = INT64_C(2) * UINT32_MAX;
+    int64_t at = (host < 1      ? 1
+                  : host < most ? host
+                                : most) -
+                 store_clock_apart();
+
+    return at <= store_clock() ? 1 : store_clock_in_range(at);
 }
 
 /**
@@ -57,18 +91,13 @@ static inline uint32_t store_clock(void)
  */
 static inline uint32_t store_clock_exptime(int64_t exptime)
 {
-    int64_t host;
-
     if (exptime == 0)
         return 0;
     if (exptime < 0)
         return 1;
     if (exptime <= INT64_C(30) * 24 * 60 * 60)
         return store_clock_in_range(store_clock() + exptime);
-    host = store_clock_read(CLOCK_REALTIME_COARSE);
-    return exptime <= host
-               ? 1
-               : store_clock_in_range(store_clock() + (exptime - host));
+    return store_clock_from_host(exptime);
 }
 
 #endif

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock_ms.h"
 #include "store/clock.h"
@@ -190,15 +189,11 @@ static void count(store_apply_t *a)
  * expired */
 static uint32_t exptime_here(const store_apply_t *a, uint32_t exptime)
 {
-    int64_t left = (int64_t)exptime - (a->result.is_yrmcds ? time(NULL) : 0),
-            at;
-
     if (exptime == 0)
         return 0;
-    if (left <= 0)
-        return 1;
-    at = store_clock() + left;
-    return at > UINT32_MAX ? UINT32_MAX : (uint32_t)at;
+    return a->result.is_yrmcds
+               ? store_clock_from_host(exptime)
+               : store_clock_in_range((int64_t)store_clock() + exptime);
 }
 
 /* When an item was used, on the store's clock. */

@@ -23,12 +23,11 @@
  * only. */
 static uint32_t time_of(const store_sender_t *s, uint32_t exptime)
 {
-    int64_t left = (int64_t)exptime - store_clock(),
-            at = s->ours ? left : left + time(NULL);
+    uint32_t now = store_clock();
 
-    if (exptime == 0)
-        return 0;
-    return at < 1 ? 1 : at > UINT32_MAX ? UINT32_MAX : (uint32_t)at;
+    if (exptime == 0 || !s->ours)
+        return store_clock_to_host(exptime);
+    return exptime > now ? exptime - now : 1;
 }
 
 static int put(store_sender_t *s, const store_packet_t *p, const void *key)

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock_ms.h"
 #include "store/atomic.h"
 #include "store/clock.h"
 
@@ -20,6 +21,7 @@ static struct {
     int fd; /* of the items; the caller's */
     store_directory_t *directory;
     store_figures_t *figures;
+    int64_t began; /* ms, of a clock that nobody sets */
 } region = {.fd = -1};
 
 /* A memfd may be sealed against growing, then it has its size already. */
@@ -72,6 +74,7 @@ static int begin_figures(int fd)
     region.figures->version = STORE_FIGURES_VERSION;
     region.figures->pid = (uint64_t)getpid();
     region.figures->began = (uint64_t)time(NULL);
+    region.began = clock_ms();
     STORE_SET_RELEASE(region.figures->magic, STORE_FIGURES_MAGIC);
     return 0;
 }
@@ -112,6 +115,11 @@ store_directory_t *store_region_directory(void)
 store_figures_t *store_region_figures(void)
 {
     return region.figures;
+}
+
+uint64_t store_region_uptime(void)
+{
+    return (uint64_t)(clock_ms() - region.began) / 1000;
 }
 
 static uint64_t begin_of(unsigned slot)

@@ -23,6 +23,9 @@ void store_region_close(void);
 store_directory_t *store_region_directory(void);
 store_figures_t *store_region_figures(void);
 
+/** s since it was opened, whatever happens to the host's clock. */
+uint64_t store_region_uptime(void);
+
 /** Map the extent of a space. @return NULL: errno */
 char *store_region_extent(unsigned slot);
 void store_region_unmap(char *extent);

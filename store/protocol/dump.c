@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/clock.h"
 #include "store/memory/chunk.h"
 #include "store/memory/item.h"
 #include "store/protocol/dialogue_state.h"
@@ -120,7 +121,7 @@ static char *escape(char *at, const char *key, size_t n)
 
 static char *meta_line(char *at, const store_item_t *item)
 {
-    uint32_t exptime = STORE_GET(item->exptime);
+    uint32_t exptime = store_clock_to_host(STORE_GET(item->exptime));
     uint32_t size = store_item_size(item);
     unsigned class_ =
         store_class_of(size < STORE_CHUNK_MAX ? size : STORE_CHUNK_MAX);
@@ -128,12 +129,13 @@ static char *meta_line(char *at, const store_item_t *item)
 
     memcpy(at, "key=", 4);
     at = escape(at + 4, store_item_key(item), item->klen);
-    n = snprintf(
-        at, 200,
-        " exp=%" PRId64 " la=%" PRIu32 " cas=%" PRIu64
-        " fetch=%s cls=%u size=%" PRIu32 "\n",
-        exptime == 0 ? -1 : (int64_t)exptime, STORE_GET(item->used), item->cas,
-        STORE_GET(item->bits) & STORE_FETCHED ? "yes" : "no", class_ + 1, size);
+    n = snprintf(at, 200,
+                 " exp=%" PRId64 " la=%" PRIu32 " cas=%" PRIu64
+                 " fetch=%s cls=%u size=%" PRIu32 "\n",
+                 exptime == 0 ? -1 : (int64_t)exptime,
+                 store_clock_to_host(STORE_GET(item->used)), item->cas,
+                 STORE_GET(item->bits) & STORE_FETCHED ? "yes" : "no",
+                 class_ + 1, size);
     return at + n;
 }
 

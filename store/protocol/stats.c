@@ -116,13 +116,12 @@ static void put_end(const out_t *out)
 
 static void process_lines(const out_t *out)
 {
-    uint64_t now = (uint64_t)time(NULL);
     struct rusage usage;
 
     getrusage(RUSAGE_SELF, &usage);
     put_number(out, "pid", (uint64_t)getpid());
-    put_number(out, "uptime", now - STORE_GET(store_region_figures()->began));
-    put_number(out, "time", now);
+    put_number(out, "uptime", store_region_uptime());
+    put_number(out, "time", (uint64_t)time(NULL));
     put_line(out, "version", "%s", STORE_SENT_VERSION);
     put_number(out, "pointer_size", 8 * sizeof(void *));
     put_line(out, "rusage_user", "%ld.%06ld", (long)usage.ru_utime.tv_sec,

@@ -134,20 +134,20 @@ static int take_buckets(store_save_t *s, store_space_t *space, uint32_t *cursor)
 static void put_item(store_save_t *s, const store_space_t *space,
                      const store_item_t *item)
 {
-    uint32_t used = STORE_GET(item->used), exptime = STORE_GET(item->exptime);
+    uint32_t used = STORE_GET(item->used);
     store_record_t head = {.magic = STORE_RECORD_MAGIC,
                            .kind = STORE_RECORD_ITEM,
                            .klen = item->klen,
                            .bits = STORE_GET(item->bits) & STORE_RECORD_BITS,
                            .flags = item->flags,
-                           .length = item->length};
+                           .length = item->length,
+                           .exptime =
+                               store_clock_to_host(STORE_GET(item->exptime))};
 
     if (s->error || (s->n >= s->look_at && !has_time(s)))
         return;
     if (used < s->now)
         head.age = store_record_age(s->now - used);
-    if (exptime != 0)
-        head.exptime = s->host + ((int64_t)exptime - s->now);
     put(s, &head, store_item_key(item), NULL, space, item);
     s->items++;
 }
@@ -281,24 +281,15 @@ static void put_history(store_save_t *s, const store_history_t *history)
     put(s, &head, "", history, NULL, NULL);
 }
 
-/* s since 1970; 0: never */
-static uint32_t on_host(uint32_t at)
-{
-    int64_t host = time(NULL) + ((int64_t)at - store_clock());
-
-    return at == 0 ? 0 : host < 1 ? 1 : host < UINT32_MAX ? (uint32_t)host : 0;
-}
-
 void store_snapshot_space(store_save_t *s, const store_space_t *space)
 {
     store_record_t head = {
         .magic = STORE_RECORD_MAGIC,
         .kind = STORE_RECORD_SPACE,
         .klen = (uint8_t)strnlen(space->name, STORE_NAME - 1),
-        .flags = on_host(STORE_GET(space->entry->flush_at)),
+        .flags = store_clock_to_host(STORE_GET(space->entry->flush_at)),
         .exptime = (int64_t)(STORE_GET(space->entry->cas) + s->ahead)};
 
-    s->host = time(NULL);
     s->now = store_clock();
     put(s, &head, space->name, "", NULL, NULL);
 }

@@ -62,9 +62,8 @@ typedef struct {
     uint64_t items;       /**< in these bytes */
     store_item_t **taken; /**< of some buckets, with references */
     unsigned n_taken, room_taken;
-    int is_full; /**< the buckets have more */
-    int64_t host;
-    uint32_t now; /**< at that time of the host; s */
+    int is_full;  /**< the buckets have more */
+    uint32_t now; /**< s on the store's clock */
 } store_save_t;
 
 /** Empty the file, and begin. Then call store_snapshot_close() in any case.

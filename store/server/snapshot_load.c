@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "store/clock.h"
@@ -80,15 +79,10 @@ static int have(reader_t *r, size_t size)
     return 1;
 }
 
-/* s on the store's clock; 0: never. What is over is due at once. */
+/* s on the store's clock; 0: never; 1: it is over */
 static uint32_t on_clock(int64_t host)
 {
-    int64_t left = host - time(NULL);
-    uint32_t now = store_clock();
-
-    if (host == 0 || left <= 0)
-        return host == 0 ? 0 : now;
-    return left > UINT32_MAX - now ? UINT32_MAX : now + (uint32_t)left;
+    return host == 0 ? 0 : store_clock_from_host(host);
 }
 
 static void load_space(loader_t *r, const store_record_t *head,

@@ -10,6 +10,7 @@
 #include "store/memory/chunk.h"
 #include "store/memory/table.h"
 #include "tests/unit/support/shelf.h"
+#include "tests/unit/support/test_clock.h"
 
 #define SOME 2000
 
@@ -369,6 +370,25 @@ static void times_of_clients(void **state)
         store_clock() + 4999990, store_clock() + 5000001);
 }
 
+/* Both clocks have their seconds at other moments. */
+static void an_item_has_no_more_time_left_than_it_was_given(void **state)
+{
+    uint32_t at, first;
+
+    (void)state;
+    test_clock_stand(5000200, 10900);
+    store_clock_set(store_clock_offset());
+    first = store_clock_exptime(600);
+    for (int64_t ms = 0; ms < 2000; ms += 100) {
+        test_clock_stand(5000200 + ms, 10900 + ms);
+        at = store_clock_exptime(600);
+        assert_in_range(store_clock_to_host(at), (5000200 + ms) / 1000 + 599,
+                        (5000200 + ms) / 1000 + 600);
+        assert_int_equal(store_clock_from_host(store_clock_to_host(at)), at);
+        assert_int_equal(store_clock_to_host(first), first);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -385,6 +405,7 @@ int main(void)
         cmocka_unit_test(a_walk_goes_on_while_the_table_grows),
         cmocka_unit_test(the_table_grows_under_its_keys),
         cmocka_unit_test(times_of_clients),
+        cmocka_unit_test(an_item_has_no_more_time_left_than_it_was_given),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,12 +2,14 @@
 
 /* The text protocol. The expected replies are those of memcached 1.6.18. */
 
+#include "store/memory/region.h"
 #include "store/memory/table.h"
 #include "tests/unit/support/wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define BAD_LINE "CLIENT_ERROR bad command line format\r\n"
 
@@ -275,6 +277,28 @@ static void lists_of_keys(void **state)
     wire_close(&w);
 }
 
+/* The host's clock is ahead of the store's since somebody has set it. */
+static void times_are_those_of_the_host(void **state)
+{
+    const char *reply, *at;
+    wire_t w;
+
+    (void)state;
+    wire_open(&w, 8);
+    shelf_later(&w.shelf, -100000);
+    wire_expect(&w, "set a 0 600 1\r\n1\r\n", "STORED\r\n");
+    reply = wire_ask(&w, "lru_crawler metadump all\r\n");
+    at = strstr(reply, "exp=");
+    assert_non_null(at);
+    assert_in_range(atoll(at + 4), time(NULL) + 500, time(NULL) + 600);
+    at = strstr(reply, "la=");
+    assert_non_null(at);
+    assert_in_range(atoll(at + 3), time(NULL) - 100, time(NULL));
+    store_region_figures()->began += 100000; /* it was set back */
+    assert_in_range(figure(&w, "uptime"), 0, 100);
+    wire_close(&w);
+}
+
 /* Nothing in a key looks like a reply. */
 static void a_list_has_no_key_with_a_line_end(void **state)
 {
@@ -342,6 +366,7 @@ int main(void)
         cmocka_unit_test(administration),
         cmocka_unit_test(statistics),
         cmocka_unit_test(lists_of_keys),
+        cmocka_unit_test(times_are_those_of_the_host),
         cmocka_unit_test(a_list_has_no_key_with_a_line_end),
         cmocka_unit_test(all_keys_of_a_bucket),
     };

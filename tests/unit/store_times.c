@@ -6,7 +6,6 @@
 #include "store/cluster/apply.h"
 
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "store/clock.h"
@@ -17,17 +16,13 @@
 
 /* ---- the clock of the host ---- */
 
-static time_t step; /* s */
+static int64_t step; /* s */
 
-time_t __real_time(time_t *);
-time_t __wrap_time(time_t *);
-time_t __wrap_time(time_t *to)
+int64_t __real_store_clock_offset(void);
+int64_t __wrap_store_clock_offset(void);
+int64_t __wrap_store_clock_offset(void)
 {
-    time_t now = __real_time(NULL) + step;
-
-    if (to)
-        *to = now;
-    return now;
+    return __real_store_clock_offset() + step;
 }
 
 static int setup(void **state)
@@ -149,7 +144,7 @@ static void expect_soon(const char *key)
 /* The slave's clock is an hour ahead, or an hour behind. */
 static void the_clock_of_a_host_does_not_matter(void **state)
 {
-    static const time_t steps[] = {FAKE_HOUR, -FAKE_HOUR, 0};
+    static const int64_t steps[] = {FAKE_HOUR, -FAKE_HOUR, 0};
     unsigned i;
 
     (void)state;

@@ -48,6 +48,14 @@ void test_clock_later(int64_t ms)
     __atomic_add_fetch(&later, ms * 1000000, __ATOMIC_RELEASE);
 }
 
+void test_clock_stand(int64_t host, int64_t monotonic)
+{
+    const int64_t ms[] = {host, monotonic};
+
+    for (unsigned i = 0; i < 2; i++)
+        standing[i] = (struct timespec){ms[i] / 1000, ms[i] % 1000 * 1000000};
+}
+
 int __wrap_clock_gettime(clockid_t id, struct timespec *to)
 {
     int64_t now;

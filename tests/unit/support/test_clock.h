@@ -22,4 +22,8 @@ void test_clock_slow(int seconds);
 /** CLOCK_MONOTONIC is later by this. */
 void test_clock_later(int64_t ms);
 
+/** The coarse clocks stand at these ms: CLOCK_REALTIME_COARSE and
+ * CLOCK_MONOTONIC_COARSE. */
+void test_clock_stand(int64_t host, int64_t monotonic);
+
 #endif

@@ -19,6 +19,7 @@
 #include "ctl/values.h"
 
 #define BEAT      20          /* s: a program that works has a younger one */
+#define BEATS     3           /* s: a program that works makes one meanwhile */
 #define ROOM      (16u << 20) /* bytes that a disk should have left */
 #define INODES    1000        /* and files */
 #define USED_PART 0.9         /* of the descriptors */
@@ -70,15 +71,37 @@ static pid_t process_of(const doctor_t *d, const char *name)
     return pid;
 }
 
-/* @return the age of a heartbeat, s; -1: there is none */
+/* Wait for a heartbeat that differs from this one. @return 0: there was none */
+static int beats(const char *path, const struct stat *old)
+{
+    static const struct timespec pause = {0, 100000000};
+    double end = values_clock() + BEATS;
+    struct stat now;
+
+    do {
+        nanosleep(&pause, NULL);
+        if (stat(path, &now) == 0 &&
+            (now.st_ino != old->st_ino ||
+             now.st_mtim.tv_sec != old->st_mtim.tv_sec))
+            return 1;
+    } while (values_clock() < end);
+    return 0;
+}
+
+/* If somebody has just set the clock, the heartbeat seems old or to come.
+ * @return the age of a heartbeat, s; -1: there is none */
 static double beat_of(const doctor_t *d, const char *name)
 {
     char path[PATH_MAX];
     struct stat st;
+    double age;
 
-    return stat(path_of(d, name, path), &st) == 0
-               ? difftime(time(NULL), st.st_mtime)
-               : -1;
+    if (stat(path_of(d, name, path), &st) != 0)
+        return -1;
+    age = difftime(time(NULL), st.st_mtime);
+    if (age >= 0 && age <= BEAT)
+        return age;
+    return beats(path, &st) ? 0 : age < 0 ? BEATS : age;
 }
 
 void doctor_instance_begin(doctor_t *d)

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -132,6 +133,20 @@ def test_spawner_is_dead(httpd: Httpd) -> None:
     finally:
         os.kill(watchdog, signal.SIGCONT)
     wait_until(lambda: httpd.ctl("doctor").returncode == 0, "another one")
+
+
+def test_clock_that_is_set(httpd: Httpd) -> None:
+    """The last heartbeats seem to be a day old, or of the next day."""
+    owned(httpd, "shop", "AppStore 8M")
+    httpd.start()
+    names = ["watchdog", "spawner", "store"]
+    wait_until(lambda: httpd.ctl("doctor").returncode == 0, "all are there")
+    for step in -86400, 86400:
+        at = time.time() + step
+        for name in names:
+            os.utime(httpd.runtime / f"{name}.beat", (at, at))
+        found = findings(httpd.ctl("--json", "doctor"))
+        assert [found[name] for name in names] == ["ok"] * 3
 
 
 SHELL = ["/bin/sh", "-c", "/bin/sh -c 'sleep 20; :' & wait"]

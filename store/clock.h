@@ -23,8 +23,8 @@
 void store_clock_set(int64_t offset);
 
 /** The offset that a new directory gets: s by which the host's clock is ahead
- * of CLOCK_MONOTONIC, rounded down. So the store's clock is not ahead of the
- * host's, and no item has more time left than it was given. */
+ * of CLOCK_MONOTONIC, rounded down. So an item that gets 600 s never has more
+ * left by the host's clock (store_clock_to_host()). */
 int64_t store_clock_offset(void);
 
 /** For this file only: the offset; atomic. */
@@ -45,7 +45,8 @@ static inline uint32_t store_clock(void)
     return store_clock_in_range(t.tv_sec + STORE_GET(store_clock_ahead));
 }
 
-/** s by which the host's clock is ahead of the store's now. */
+/** s by which the host's clock is ahead of the store's now, without a part of a
+ * second. */
 static inline int64_t store_clock_apart(void)
 {
     return store_clock_offset() - STORE_GET(store_clock_ahead);
@@ -68,7 +69,8 @@ static inline uint32_t store_clock_to_host(uint32_t at)
 }
 
 /**
- * The reverse.
+ * The reverse, but 0 is no "never" here: the caller asks before. As in
+ * memcached, what ends at a time of day may end up to 1 s later.
  * @param host s since 1970 by the host's clock
  * @return s on the store's clock, never 0; 1: it is over
  */

@@ -172,6 +172,27 @@ static void flags_and_times_are_kept(void **state)
     assert_int_equal(result.items + result.expired, ITEMS + 2);
 }
 
+/* The host's clock was set before the save, and again before the load. */
+static void times_are_saved_by_the_clock_of_the_host(void **state)
+{
+    store_item_t *item;
+
+    (void)state;
+    shelf_later(&shelf, -100000);
+    assert_true(shelf_set(&shelf, "long", 1, 10, store_clock() + 1000) > 0);
+    store_space_flush(shelf.space, 500);
+    save();
+    shelf_close(&shelf);
+    shelf_open(&shelf, PAGES, 1);
+    shelf_later(&shelf, -50000);
+    assert_int_equal(store_snapshot_load(file, find, yes, &result), 0);
+    item = shelf_take(&shelf, "long");
+    assert_non_null(item);
+    assert_int_equal(item->exptime, store_clock() + 1000);
+    store_item_release(shelf.space, item);
+    assert_int_equal(shelf.space->entry->flush_at, store_clock() + 500);
+}
+
 /* A client that has an old cas must not change a new value with it. */
 static void a_cas_is_not_given_twice(void **state)
 {
@@ -240,6 +261,7 @@ int main(void)
         TEST(a_flush_that_is_due_is_kept),
         TEST(a_file_of_the_build_before),
         TEST(flags_and_times_are_kept),
+        TEST(times_are_saved_by_the_clock_of_the_host),
         TEST(a_cas_is_not_given_twice),
         TEST(no_cas_is_given_twice_after_a_power_cut),
         TEST(the_history_is_saved),

@@ -19,7 +19,7 @@
 #include "ctl/values.h"
 
 #define BEAT      20          /* s: a program that works has a younger one */
-#define BEATS     3           /* s: a program that works makes one meanwhile */
+#define BEATS     2           /* s: a program that works makes one meanwhile */
 #define ROOM      (16u << 20) /* bytes that a disk should have left */
 #define INODES    1000        /* and files */
 #define USED_PART 0.9         /* of the descriptors */
@@ -88,22 +88,6 @@ static int beats(const char *path, const struct stat *old)
     return 0;
 }
 
-/* If somebody has just set the clock, the heartbeat seems old or to come.
- * @return the age of a heartbeat, s; -1: there is none */
-static double beat_of(const doctor_t *d, const char *name)
-{
-    char path[PATH_MAX];
-    struct stat st;
-    double age;
-
-    if (stat(path_of(d, name, path), &st) != 0)
-        return -1;
-    age = difftime(time(NULL), st.st_mtime);
-    if (age >= 0 && age <= BEAT)
-        return age;
-    return beats(path, &st) ? 0 : age < 0 ? BEATS : age;
-}
-
 void doctor_instance_begin(doctor_t *d)
 {
     json_t *report;
@@ -141,11 +125,21 @@ static void look_at_httpd(doctor_t *d)
 static void look_at_beat(doctor_t *d, const char *name, const char *file,
                          const char *advice)
 {
-    double age = beat_of(d, file);
+    char path[PATH_MAX];
+    struct stat st;
+    double age;
 
-    if (age < 0)
+    if (stat(path_of(d, file, path), &st) != 0) {
         doctor_unknown(d, name,
                        "it has no heartbeat yet, or you may not see it");
+        return;
+    }
+    age = difftime(time(NULL), st.st_mtime);
+    /* It seems old, or is to come, if somebody has just set the clock. */
+    if ((age < 0 || age > BEAT) && beats(path, &st))
+        age = 0;
+    if (age < 0)
+        doctor_wrong(d, name, advice, "it had no heartbeat for %d s", BEATS);
     else if (age > BEAT)
         doctor_wrong(d, name, advice, "its last heartbeat is %.0f s old", age);
     else

@@ -253,13 +253,16 @@ static void look_for_queue(list_t *l, const json_t *g)
 static void look_for_slow_start(list_t *l, const json_t *g)
 {
     const json_t *slow = json_object_get(g, "slow_start");
+    int serves = number(g, "size") > 0;
     sentence_t s = {.n = 0};
 
-    if (!json_is_object(slow) || real(slow, "age") < APL_PROBLEM_START ||
+    if (!json_is_object(slow) ||
+        real(slow, "age") <
+            (serves ? APL_PROBLEM_RESTART : APL_PROBLEM_START) ||
         number(g, "queue") > 0 || is(g, "state", "failing"))
         return;
     say_slow_start(&s, g);
-    add(l, g, STARTING, number(g, "size") > 0, &s);
+    add(l, g, STARTING, serves, &s);
 }
 
 static void look_for_errors(list_t *l, const json_t *g)

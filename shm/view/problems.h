@@ -21,6 +21,9 @@
 #define APL_PROBLEM_WAIT    1.0
 /** s: a start is no problem while it lasts for less. */
 #define APL_PROBLEM_START   5.0
+/** s: the same if other processes serve, as in each restart after a change of
+ * the code: a large application may take more than 5 s. */
+#define APL_PROBLEM_RESTART 30.0
 /** s: the spawner records the history every 5 s. If the last record is older,
  * the spawner does not work. */
 #define APL_PROBLEM_SPAWNER 20.0

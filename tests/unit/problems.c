@@ -158,6 +158,12 @@ static void a_start_lasts_long(void **state)
     EXPECT(one_app("'state': 'running', 'size': 1, 'spawning': 1, 'queue': 0, "
                    "'slow_start': {'age': 30.0, 'text': ''}"),
            "starting a: a start lasts for 30 s");
+    EXPECT(one_app("'state': 'running', 'size': 1, 'spawning': 1, 'queue': 0, "
+                   "'slow_start': {'age': 29.0, 'text': ''}"),
+           NULL);
+    EXPECT(one_app("'state': 'starting', 'size': 0, 'spawning': 1, 'queue': 0, "
+                   "'slow_start': {'age': 5.0, 'text': ''}"),
+           "starting a: a start lasts for 5 s");
 }
 
 static void processes_are_hung(void **state)

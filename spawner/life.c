@@ -163,11 +163,13 @@ static void limit_retirement(spawner_t *s, process_t *p)
     state_wake(s, p->slot.retire_until);
 }
 
-/* It refused a connection, and lives. Its start may be a failed one. */
-static void report_refusal(spawner_t *s, const process_t *p)
+/* It refused a connection, and lives. Its start may be a failed one. What it
+ * has printed before may wait in the FIFO. */
+static void report_refusal(spawner_t *s, process_t *p)
 {
     if (!phase_ended_early(s, p))
         return;
+    output_read(p);
     app_log(p, LOG_ERROR,
             "refused a connection as soon as it was ready (error "
             "id " CONTRACT_ID_FMT ")",

@@ -123,12 +123,14 @@ def listener(user: str) -> Iterator[tuple[int, int]]:
 
 
 def test_port_is_in_use(httpd: Httpd) -> None:
-    """The process that has it is named if the app's user may know it."""
+    """The process that has it is named if the app's user may know it. The
+    user is that of no other test: among the descriptors of all processes of
+    www-data, the search would end early."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
-    with listener("www-data") as own, listener("games") as other:
+    with listener("backup") as own, listener("games") as other:
         owners = {"own": (own[0], rf"\S+, pid {own[1]}"),
                   "other": (other[0], "another user's process")}
-        apps = {name: httpd.app(name, command=(
+        apps = {name: httpd.app(name, "AppUser backup", command=(
             "/bin/sh -c 'echo Error: listen EADDRINUSE: address already in "
             f"use :::{port}; exit 1'")) for name, (port, _) in owners.items()}
         httpd.start()

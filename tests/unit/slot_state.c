@@ -5,6 +5,7 @@
 
 #include "spawner/spawner.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -125,6 +126,29 @@ static void links_are_closed_in_time(void **state)
     assert_true(apl_checkout_closed(&scene->pool, &h));
 }
 
+/* What it has printed before says why. The loop may not have read that yet. */
+static void one_that_refuses_has_its_last_line(void **state)
+{
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+    assert_int_equal(write(ends[1], "I am mortal\n", 12), 12);
+    p->fifo.fd = ends[0];
+    scene_refused(scene, &h);
+    scene->now += SECOND; /* the second one in a row fails */
+    scene_busy(scene, app, &h, 1);
+    p->is.id = h.id;
+    scene_refused(scene, &h);
+    s->now = scene->now;
+    turn();
+    p->fifo.fd = -1;
+    close(ends[0]);
+    close(ends[1]);
+    assert_int_equal(scratch_lines("refused a connection as soon"), 1);
+    assert_int_equal(scratch_lines("I am mortal"), 1);
+}
+
 /* It serves again, so its old drain time does not count. */
 static void one_that_is_put_back_has_its_time_anew(void **state)
 {
@@ -154,6 +178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_kill_is_recorded_once_the_lock_is_free),
         TEST(links_are_closed_in_time),
+        TEST(one_that_refuses_has_its_last_line),
         TEST(one_that_is_put_back_has_its_time_anew),
     };
 

@@ -19,7 +19,7 @@
 #include "ctl/values.h"
 
 #define BEAT      20          /* s: a program that works has a younger one */
-#define BEATS     2           /* s: a program that works makes one meanwhile */
+#define BEATS     3           /* s: a program that works makes one meanwhile */
 #define ROOM      (16u << 20) /* bytes that a disk should have left */
 #define INODES    1000        /* and files */
 #define USED_PART 0.9         /* of the descriptors */
@@ -82,7 +82,8 @@ static int beats(const char *path, const struct stat *old)
         nanosleep(&pause, NULL);
         if (stat(path, &now) == 0 &&
             (now.st_ino != old->st_ino ||
-             now.st_mtim.tv_sec != old->st_mtim.tv_sec))
+             now.st_mtim.tv_sec != old->st_mtim.tv_sec ||
+             now.st_mtim.tv_nsec != old->st_mtim.tv_nsec))
             return 1;
     } while (values_clock() < end);
     return 0;

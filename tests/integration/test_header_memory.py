@@ -8,6 +8,7 @@ import pytest
 
 from harness.cases import cases
 from harness.client import Raw
+from harness.errorlog import BUSY
 from harness.httpd import Httpd
 from harness.procs import peak_memory, private_memory
 from harness.recorder import app_of
@@ -90,7 +91,7 @@ def all_threads(httpd: Httpd, lines: str) -> None:
 
 @pytest.mark.parametrize("protocol", ["http", "fcgi", "uwsgi"])
 def test_memory(httpd: Httpd, protocol: str) -> None:
-    httpd.log.expect("AH00484: server reached MaxRequestWorkers ")
+    httpd.log.expect(BUSY)
     if protocol == "uwsgi":
         httpd.log.expect("apppool: shop: the request has more than 65535 ")
     httpd.directives += [f"LimitRequestFieldSize {SIZE}", "StartServers 1",

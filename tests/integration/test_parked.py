@@ -13,6 +13,7 @@ from harness import procs
 from harness.cases import cases
 from harness.client import Raw
 from harness.config import App
+from harness.errorlog import BUSY
 from harness.httpd import Httpd
 from harness.tls import TlsHost
 from harness.wait import wait_until
@@ -44,6 +45,7 @@ class Place:
         self.go = httpd.dir / "go"
         if few:
             httpd.directives += SMALL
+            httpd.log.expect(BUSY)
         self.app = httpd.app("shop", "AppConcurrency 0", "MaxInstances 1",
                              f"AppSetEnv GO {self.go}", *directives,
                              program="tunnels.py")

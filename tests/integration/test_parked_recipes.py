@@ -12,6 +12,7 @@ import pytest
 
 from harness.client import Raw
 from harness.config import App, SLOW_START
+from harness.errorlog import BUSY
 from harness.httpd import Httpd
 from harness.long import lasts
 from harness.visitor import PATIENCE
@@ -168,7 +169,7 @@ def serves(httpd: Httpd, app: App, kind: type[Client]) -> None:
     requests are served meanwhile."""
     httpd.directives += ONE_CHILD
     # The ends of many connections at once need all workers for a moment.
-    httpd.log.expect("AH00484: server reached MaxRequestWorkers ")
+    httpd.log.expect(BUSY)
     httpd.start()
     httpd.get("/", HOST, timeout=PATIENCE)  # whatever it is
 

@@ -48,6 +48,9 @@ NEVER_LOGGED = (
     "[proxy_http:error] [pid 12:tid 12] AH10999: it timed out",
 )
 
+# All workers are busy for a moment.
+BUSY = "AH00484: server reached MaxRequestWorkers "
+
 # The log lines when an app is killed, possibly with an open request.
 KILLED = (r"\[\d+\] died: signal 9 \(SIGKILL\)", r"\[\d+\] gave no response",
           sentences.CUT_OFF, "AH01102|AH01110|AH01114|AH00898|AH02454|AH10098")

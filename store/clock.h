@@ -60,29 +60,20 @@ static inline int64_t store_clock_apart(void)
  */
 static inline uint32_t store_clock_to_host(uint32_t at)
 {
-    int64_t host = at + store_clock_apart();
-
-    return at == 0             ? 0
-           : host < 1          ? 1
-           : host > UINT32_MAX ? UINT32_MAX
-                               : (uint32_t)host;
+    return at == 0 ? 0 : store_clock_in_range(at + store_clock_apart());
 }
 
 /**
- * The reverse, but 0 is no "never" here: the caller asks before. As in
- * memcached, what ends at a time of day may end up to 1 s later.
- * @param host s since 1970 by the host's clock
- * @return s on the store's clock, never 0; 1: it is over
+ * The reverse. As in memcached, what ends at a time of day may end up to 1 s
+ * later.
+ * @param host s since 1970 by the host's clock; 0: never
+ * @return s on the store's clock; 0: never; 1: it is over
  */
 static inline uint32_t store_clock_from_host(int64_t host)
 {
-    int64_t most = INT64_C(2) * UINT32_MAX;
-    int64_t at = (host < 1      ? 1
-                  : host < most ? host
-                                : most) -
-                 store_clock_apart();
+    int64_t at = store_clock_in_range(host) - store_clock_apart();
 
-    return at <= store_clock() ? 1 : store_clock_in_range(at);
+    return host == 0 ? 0 : at <= store_clock() ? 1 : store_clock_in_range(at);
 }
 
 /**

@@ -79,12 +79,6 @@ static int have(reader_t *r, size_t size)
     return 1;
 }
 
-/* s on the store's clock; 0: never; 1: it is over */
-static uint32_t on_clock(int64_t host)
-{
-    return host == 0 ? 0 : store_clock_from_host(host);
-}
-
 static void load_space(loader_t *r, const store_record_t *head,
                        const char *name)
 {
@@ -98,13 +92,13 @@ static void load_space(loader_t *r, const store_record_t *head,
     /* A cas is not given twice, so that an old one changes nothing. */
     store_space_raise_cas(r->space, cas);
     if (head->flags != 0)
-        store_space_flush_at(r->space, on_clock(head->flags));
+        store_space_flush_at(r->space, store_clock_from_host(head->flags));
 }
 
 static void load_item(loader_t *r, const store_record_t *head, const char *key)
 {
-    uint32_t exptime = on_clock(head->exptime), now = store_clock(),
-             age = store_record_age_s(head->age);
+    uint32_t exptime = store_clock_from_host(head->exptime),
+             now = store_clock(), age = store_record_age_s(head->age);
     store_bucket_t bucket;
     store_item_t *item;
 

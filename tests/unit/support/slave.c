@@ -129,27 +129,13 @@ static slave_item_t *add_item(slave_t *s, const char *key)
     return item;
 }
 
-/* @return s by which the host's clock is ahead of the store's. A second of one
- * begins within a second of the other */
-static int64_t ahead(void)
-{
-    int64_t host, store;
-
-    do {
-        host = time(NULL);
-        store = store_clock();
-    } while (time(NULL) != host);
-    return host - store;
-}
-
 /* On the clock of the store. */
 static uint32_t time_here(const slave_t *s, uint32_t exptime)
 {
     if (exptime == 0)
         return 0;
-    return s->packets[STORE_WIRE_HELLO] > 0
-               ? store_clock() + exptime
-               : (uint32_t)((int64_t)exptime - ahead());
+    return s->packets[STORE_WIRE_HELLO] > 0 ? store_clock() + exptime
+                                            : store_clock_from_host(exptime);
 }
 
 static void apply_set(slave_t *s, const store_packet_t *p, const char *key,

@@ -466,6 +466,7 @@ ctl_sources = \
 	ctl/top.c \
 	ctl/values.c \
 	ctl/why.c \
+	base/heartbeat.c \
 	base/utf8.c
 
 # What apppoolctl shares with the spawner.

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/contract.h"
+#include "base/heartbeat.h"
 #include "ctl/ask_server.h"
 #include "ctl/commands.h"
 #include "ctl/values.h"
@@ -71,20 +73,18 @@ static pid_t process_of(const doctor_t *d, const char *name)
     return pid;
 }
 
-/* Wait for a heartbeat that differs from this one. @return 0: there was none */
-static int beats(const char *path, const struct stat *old)
+/* Wait for the next heartbeat. @return 0: there was none */
+static int beats(const char *path)
 {
     static const struct timespec pause = {0, 100000000};
     double end = values_clock() + BEATS;
-    struct stat now;
+    heartbeat_t seen = {0};
 
+    heartbeat_check(&seen, AT_FDCWD, path);
     do {
         nanosleep(&pause, NULL);
-        if (stat(path, &now) == 0 &&
-            (now.st_ino != old->st_ino ||
-             now.st_mtim.tv_sec != old->st_mtim.tv_sec ||
-             now.st_mtim.tv_nsec != old->st_mtim.tv_nsec))
-            return 1;
+        if (heartbeat_check(&seen, AT_FDCWD, path) == 0)
+            return seen.inode != 0;
     } while (values_clock() < end);
     return 0;
 }
@@ -137,7 +137,7 @@ static void look_at_beat(doctor_t *d, const char *name, const char *file,
     }
     age = difftime(time(NULL), st.st_mtime);
     /* It seems old, or is to come, if somebody has just set the clock. */
-    if ((age < 0 || age > BEAT) && beats(path, &st))
+    if ((age < 0 || age > BEAT) && beats(path))
         age = 0;
     if (age < 0)
         doctor_wrong(d, name, advice, "it had no heartbeat for %d s", BEATS);

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Iterator
@@ -96,9 +97,16 @@ def judge(shop: Workshop, mutant: Mutant) -> tuple[str, str]:
         "survives", f" {', '.join(mutant.tests)}")
 
 
+def seed_of(every: list[Mutant]) -> int:
+    """The same product has the same seed, so a mutant that survives in one
+    tests/run survives in each of them. A change of the product gets others."""
+    return zlib.crc32(b"".join((TOP / file).read_bytes()
+                               for file in sorted({m.file for m in every})))
+
+
 def some(every: list[Mutant]) -> list[Mutant]:
-    """Choose some at random, different ones each time."""
-    seed = int(os.environ.get("SEED") or time.time())
+    """Choose some at random, different ones for each product."""
+    seed = int(os.environ.get("SEED") or seed_of(every))
     print(f"# SEED={seed}", flush=True)
     dice = random.Random(seed)
     slow = [m for m in every if m.needs_httpd and not m.long]

@@ -67,7 +67,8 @@ def check(httpd: Httpd, apps: dict[str, App]) -> None:
 
 
 def test_python(httpd: Httpd) -> None:
-    apps = {name: httpd.app(name, "AppPreload On", command=None)
+    buffered = 'AppSetEnv PYTHONUNBUFFERED ""'  # so that something is left
+    apps = {name: httpd.app(name, "AppPreload On", buffered, command=None)
             for name in PYTHON}
     for name, app in apps.items():
         (app.root / "wsgi.py").write_text(WSGI % PYTHON[name])

@@ -167,7 +167,7 @@ def test_fresh_for_what_is_not_repeated(client: Client, method: str) -> None:
     assert client.good("/ok", method, body) > before
 
 
-@pytest.mark.one_mpm("mod_proxy does it")
+@pytest.mark.mpms("prefork")  # mod_proxy sends upgrades there
 @pytest.mark.parametrize("name", [
     "proxy-nokeepalive", "force-proxy-request-1.0",
     "proxy-initial-not-pooled"])
@@ -180,7 +180,6 @@ def test_variables_of_mod_proxy(httpd: Httpd, name: str) -> None:
     once = client.good("/once")
     assert once in (used, used + 1)
     assert client.good("/once", "POST", b"a body") > once
-    # mod_proxy itself sends a request for an upgrade.
     asked = client.connection.request("GET", "/once", "shop", headers=UPGRADE)
     assert (asked.status, asked.body) == (200, b"ok")
     once = client.good("/once")

@@ -145,16 +145,16 @@ int shutdown(int fd, int how)
 
 @pytest.mark.mpms("event")
 def test_httpd_stops_before_the_end(httpd: Httpd, opened: ExitStack) -> None:
-    """The app has closed a WebSocket, its client has not. mod_proxy is about to
+    """The app has closed a WebSocket, its client has not. The child is about to
     wait for the client when httpd closes that socket. This wait ends, so httpd
-    does not have to kill its child."""
+    does not have to kill the child."""
     preload(httpd, HELD.replace("DIR", str(httpd.dir)))
     app = start(httpd)
     websocket(httpd, opened)
     links(httpd, app, 1)
     (httpd.dir / "hold" / "it").touch()
     blocking(httpd, app)
-    wait_until((httpd.dir / "hold" / "held").exists, "mod_proxy is held")
+    wait_until((httpd.dir / "hold" / "held").exists, "the child is held")
     httpd.stop()
     assert not httpd.log.matching("AH00046")
 

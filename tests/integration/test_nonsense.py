@@ -112,11 +112,13 @@ def is_free(httpd: Httpd, app: App) -> None:
                "its process has no request")
 
 
-@pytest.mark.mpms("event")
+@pytest.mark.mpms("prefork", "event")
 def test_nonsense(httpd: Httpd) -> None:
+    """In prefork, mod_proxy sends an upgrade; the rest is as in event."""
     apps = raws(httpd, {(what, protocol): (protocol, response)
                         for what, by in RESPONSES.items()
-                        for protocol, response in by.items()})
+                        for protocol, response in by.items()
+                        if httpd.mpm == "event" or protocol == "http"})
     for (what, protocol), case in cases(apps):
         app = apps[what, protocol]
         with case:

@@ -143,7 +143,7 @@ int shutdown(int fd, int how)
 """
 
 
-@pytest.mark.mpms("event")
+@pytest.mark.mpms("event", "worker")
 def test_httpd_stops_before_the_end(httpd: Httpd, opened: ExitStack) -> None:
     """The app has closed a WebSocket, its client has not. The child is about to
     wait for the client when httpd closes that socket. This wait ends, so httpd

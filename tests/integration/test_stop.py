@@ -110,24 +110,31 @@ def test_graceful_stop_takes_too_long(httpd: Httpd) -> None:
 @pytest.mark.mpms("prefork")  # its signal handler frees everything
 @pytest.mark.parametrize("name", ["gunicorn", "uwsgi"])
 def test_stop_within_a_response(httpd: Httpd, name: str) -> None:
-    """The child waits for its client, and holds bytes that mod_proxy has read.
-    It does not crash."""
+    """Children wait for their clients, and hold bytes that our client of the
+    app has read, or mod_proxy. They do not crash."""
     # The C library fills freed memory, so a child that uses it crashes.
     httpd.wrapper = ["env", "MALLOC_PERTURB_=170"]
     httpd.directives.append("SendBufferSize 16384")
     place, _ = mount(httpd, SERVERS[name], "AppBufferResponse Off")
+    httpd.app("shop", "AppBufferResponse Off")
     httpd.start()
-    # The app sends it back at once, so the child never waits for the app.
+    # The apps send 3 MB at once, so no child waits for them. mod_proxy sends a
+    # request that asks for an upgrade, whatever the response is.
     size = 3 << 20
-    head = (f"POST /up HTTP/1.1\r\nHost: {place.host}\r\n"
-            f"Content-Length: {size}\r\n\r\n")
-    with Raw(httpd.port, head.encode() + b"x" * size, 16384) as client:
-        peer = client.sock.getsockname()[1]
-        wait_until(lambda: procs.has_closed_window(httpd.port, peer),
-                   "the client has no room")
-        child = procs.socket_owner(httpd.children(), httpd.port, peer)
-        wait_until(lambda: any("poll" in where for where in procs.waits(child)),
-                   "the child waits for its client")
+    post = (f"POST /up HTTP/1.1\r\nHost: {place.host}\r\n"
+            f"Content-Length: {size}\r\n\r\n" + "x" * size)
+    upgrade = (f"GET /big?n={size} HTTP/1.1\r\nHost: shop\r\n"
+               "Connection: Upgrade\r\nUpgrade: raw\r\n\r\n")
+    with Raw(httpd.port, post.encode(), 16384) as one, \
+            Raw(httpd.port, upgrade.encode(), 16384) as other:
+        for client in (one, other):
+            peer = client.sock.getsockname()[1]
+            wait_until(lambda: procs.has_closed_window(httpd.port, peer),
+                       "the client has no room")
+            child = procs.socket_owner(httpd.children(), httpd.port, peer)
+            wait_until(lambda: any("poll" in where
+                                   for where in procs.waits(child)),
+                       "the child waits for its client")
         httpd.stop()
 
 
@@ -160,10 +167,11 @@ def open_requests(httpd: Httpd, opened: ExitStack) -> None:
                    "it is held, too")
 
 
-@pytest.mark.mpms("event")
+@pytest.mark.mpms("event", "worker")
 def test_open_requests(httpd: Httpd, opened: ExitStack) -> None:
     """No thread waits for an app when its child is stopped, so httpd does not
-    have to kill the child. No line of the log is about these requests."""
+    have to kill the child. No line of the log is about these requests. In
+    worker, threads of mod_proxy wait for those that may be long-lived."""
     open_requests(httpd, opened)
     httpd.stop()
     assert not httpd.log.matching("AH00046")

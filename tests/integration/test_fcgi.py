@@ -226,6 +226,12 @@ def test_same_variables_as_mod_proxy_fcgi(httpd: Httpd) -> None:
             theirs = parameters(httpd, "stok", method, path, **more)
             assert ours == {name: value.replace("stok", "shop")
                             for name, value in theirs.items()}, path
+        # Chunks are stored, so the app gets their length.
+        ours = parameters(httpd, "shop", "POST", "/a?names", body=[b"12345"],
+                          headers={"Transfer-Encoding": "chunked"},
+                          chunked=True)
+    assert ours["CONTENT_LENGTH"] == "5:1"
+    assert "HTTP_TRANSFER_ENCODING" not in ours
 
 
 @pytest.mark.parametrize("twice", [False, True])

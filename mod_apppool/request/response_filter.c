@@ -157,7 +157,6 @@ static void give_back(apppool_app_request_t *req)
 {
     apppool_app_client_t *client = req->client;
 
-    req->unanswered = 0;
     /* The process may be busy with a request whose response has ended. */
     if (client && client->may_outlast && !client->does->has_ended(client))
         return;

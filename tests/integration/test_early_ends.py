@@ -96,12 +96,17 @@ def test_backs_off(httpd: Httpd) -> None:
 
 
 def test_one_response_each(httpd: Httpd) -> None:
-    """Each process ends with its response. That is no early end."""
+    """Each process ends with its response. That is no early end, whatever
+    httpd makes of the response."""
     apps = [mortal(httpd, protocol, "served", f"AppProtocol {protocol}")
             for protocol in ("http", "scgi")]
+    apps.append(mortal(httpd, "sorry", "sorry", "AppProtocol scgi",
+                       "ProxyErrorOverride On", 'ErrorDocument 500 "own"'))
     httpd.start()
     for app in apps * 4:
-        assert httpd.get("/pid", app.name).status == 200, app.name
+        response = httpd.get("/pid", app.name)
+        assert response.text == "own" if app.name == "sorry" \
+            else response.status == 200, app.name
     for app in apps:
         wait_until(lambda: len(httpd.log.matching(
             rf"{app.name}\[\d+\] died: exit code 7$")) >= 4, "all have ended")

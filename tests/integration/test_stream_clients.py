@@ -139,7 +139,7 @@ def test_other_responses(httpd: Httpd) -> None:
     httpd.check()
 
 
-@pytest.mark.mpms("event")
+@pytest.mark.mpms("prefork")  # in event, no worker looks for other streams
 def test_body_that_is_not_read_yet(httpd: Httpd) -> None:
     """Its end is no sign that the client has left. httpd's own socket takes all
     that the app and httpd do not, so the end has come. It is looked for four

@@ -3,8 +3,9 @@
 ("request"), some time after the request has begun ("later"), when it has closed
 the connection ("close"), or after it has said so on $NOTIFY_SOCKET
 ("stopping"). Or it lives, but listens no more ("deaf"), or ends with its
-response, over HTTP or SCGI ("served"). Otherwise it responds with its pid. With
-MORTAL_THREADS it takes any number of requests at a time."""
+response, over HTTP or SCGI ("served"; "sorry": status 500). Otherwise it
+responds with its pid. With MORTAL_THREADS it takes any number of requests at a
+time."""
 import os
 import socket
 import threading
@@ -52,11 +53,12 @@ def serve(client):
         if not head:
             return  # a probe has checked whether we listen
         is_mortal = os.path.exists(os.environ["MORTAL_IF"])
-        if is_mortal and HOW != "served":
+        if is_mortal and HOW not in ("served", "sorry"):
             die(client)
         status = b"Status:" if b"SCGI" in head else b"HTTP/1.1"
+        status += b" 500 sorry" if HOW == "sorry" else b" 200 OK"
         body = str(os.getpid()).encode()
-        client.sendall(status + b" 200 OK\r\nConnection: close\r\n"
+        client.sendall(status + b"\r\nConnection: close\r\n"
                        b"Content-Length: %d\r\n\r\n" % len(body) + body)
         if is_mortal:
             end()

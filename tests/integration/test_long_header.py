@@ -7,14 +7,16 @@ import pytest
 
 from harness import sentences
 from harness.cases import cases
+from harness.client import UPGRADE
 from harness.httpd import Httpd
 from test_nonsense import (END, PROTOCOLS, STATUS, STDOUT, raw, raws,
                            record)
 
-pytestmark = pytest.mark.mpms("event")
+# In prefork, mod_proxy sends an upgrade; the rest is as in event.
+pytestmark = pytest.mark.mpms("prefork", "event")
 
 MOST = 64 * 1024
-METHODS = [("GET", None), ("POST", b"\r\n\r\n")]
+WAYS = [("GET", None, {}), ("POST", b"\r\n\r\n", {}), ("GET", None, UPGRADE)]
 SIZES = [(9000,), (60000,), (MOST,), (MOST // 4, MOST // 2, MOST // 4)]
 
 
@@ -32,19 +34,20 @@ def response(protocol: str, sizes: tuple[int, ...]) -> bytes:
 
 def test_long_header(httpd: Httpd) -> None:
     httpd.log.expect(sentences.LONG_HEADER, sentences.NO_RESPONSE)
+    protocols = PROTOCOLS if httpd.mpm == "event" else ["http"]
     apps = raws(httpd, {(protocol, sizes): (protocol, response(protocol, sizes))
-                        for protocol, sizes in product(PROTOCOLS, SIZES)})
-    for ((protocol, sizes), (method, body)), case in cases(
-            product(apps, METHODS)):
+                        for protocol, sizes in product(protocols, SIZES)})
+    for ((protocol, sizes), (n, way)), case in cases(
+            product(apps, enumerate(WAYS, 1))):
         app = apps[protocol, sizes]
+        method, body, headers = way
         with case:
-            got = httpd.request(method, "/", app.name, body)
+            got = httpd.request(method, "/", app.name, body, headers)
             if sum(sizes) < MOST:
                 assert (got.status, got.body) == (200, b"ok")
                 assert got.headers[f"X-{sizes[0]}"] == "v" * sizes[0]
                 continue
             assert got.status == 502
-            n = 1 + (method == "POST")
             assert len(httpd.log.wait_for(
                 rf"{app.name}\[\d+\].* has more than {MOST} bytes; its "
                 rf"longest field is X-{max(sizes)}$", n)) == n
@@ -54,5 +57,5 @@ def test_status_below_100(httpd: Httpd) -> None:
     """It is no response, whoever reads it."""
     httpd.log.expect(sentences.HTTP_WRONG, sentences.NOT_FINAL)
     raw(httpd, "http", b"HTTP/1.1 099 Odd\r\nContent-Length: 2\r\n\r\nok")
-    for method, body in METHODS:
-        assert httpd.request(method, "/", "shop", body).status == 502
+    for method, body, headers in WAYS:
+        assert httpd.request(method, "/", "shop", body, headers).status == 502

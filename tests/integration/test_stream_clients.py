@@ -66,9 +66,13 @@ def add_apps(httpd: Httpd) -> dict[str, App]:
 
 def begin(client: Raw, host: str, method: str = "GET",
           path: str = "/stream") -> None:
-    """Read what there is of the response."""
-    body = "Content-Length: 3\r\n\r\na=b" if method == "POST" else "\r\n"
-    client.send(f"{method} {path} HTTP/1.1\r\nHost: {host}\r\n{body}".encode())
+    """Read what there is of the response. UPGRADE is a GET that asks for one,
+    which mod_proxy sends if a worker is to hold it."""
+    rest = {"POST": "Content-Length: 3\r\n\r\na=b",
+            "UPGRADE": "Connection: Upgrade\r\nUpgrade: chatter/1\r\n\r\n"
+            }.get(method, "\r\n")
+    method = method.replace("UPGRADE", "GET")
+    client.send(f"{method} {path} HTTP/1.1\r\nHost: {host}\r\n{rest}".encode())
     assert client.head()[0] == 200
     while b"data: first" not in client.stream.file.readline():
         pass
@@ -102,6 +106,7 @@ def test_client_leaves(httpd: Httpd) -> None:
         (name, method, leave) for name, method, leave in (
             ("shop", "GET", end), ("shop", "GET", close),
             ("shop", "GET", pipelined), ("shop", "POST", end),
+            ("shop", "UPGRADE", end),
             ("fcgi", "GET", end), ("scgi", "GET", close),
             ("uwsgi", "GET", end))]
     for (name, method, leave), case in cases(rows):

@@ -94,6 +94,15 @@ apppool_app_request_t *apppool_app_request_begin(request_rec *r,
     return req;
 }
 
+/* A complete response gives the process back, if its end is one for the client.
+ * Another one takes its place if httpd overrides it, or if it names another
+ * path. After an upgrade, the end is that of the connection. */
+static int has_responded(const apppool_app_request_t *req)
+{
+    return req->elsewhere || req->r->status == HTTP_SWITCHING_PROTOCOLS ||
+           apppool_response_check_overridden(req->r);
+}
+
 /* An app that did not respond, or whose response was not read to its end, may
  * still work on the request, also when the client has left. */
 static void give_back(apppool_app_request_t *req)
@@ -103,10 +112,10 @@ static void give_back(apppool_app_request_t *req)
     note_end(req);
     if (!req->closed && (req->silent || req->started))
         apl_checkin_abandon(req->pool, &req->ref, apl_now());
-    else if (req->unanswered)
-        apl_checkin_unanswered(req->pool, &req->ref, apl_now());
-    else
+    else if (has_responded(req))
         apl_checkin(req->pool, &req->ref, apl_now());
+    else
+        apl_checkin_unanswered(req->pool, &req->ref, apl_now());
 }
 
 void apppool_app_request_end(apppool_app_request_t *req)
@@ -218,10 +227,10 @@ int apppool_app_request_detach_if_ending(apppool_app_request_t *req)
                   "apppool: %s[%d] is ending: it gets no more requests",
                   req->app->label, (int)req->ref.pid);
     note_end(req);
-    if (req->unanswered)
-        apl_checkin_refused(req->pool, &req->ref, apl_now());
-    else
+    if (has_responded(req))
         apl_checkin_last(req->pool, &req->ref, apl_now());
+    else
+        apl_checkin_refused(req->pool, &req->ref, apl_now());
     return 1;
 }
 

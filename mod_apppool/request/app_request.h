@@ -65,8 +65,6 @@ typedef struct {
     int silent;           /**< the app was silent for too long */
     int closed;           /**< the app has closed the connection */
     int broken;           /**< before the end of its response */
-    int unanswered;       /**< the process that has the request has not sent a
-                               complete response */
     int repeated;         /**< it was sent, and its connection broke */
     int overloaded;       /**< the app has too many requests, and says so */
     int elsewhere;        /**< it has named another path as its response */

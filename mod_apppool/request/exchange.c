@@ -296,9 +296,7 @@ static int is_over(apppool_app_request_t *req, apppool_outcome_t outcome,
         *status = apppool_error_response_killed(req->r, req->app, &req->ref);
         return 1;
     }
-    if (apppool_response_check_overridden(req->r))
-        req->unanswered = 0;
-    else if (done && !req->started) {
+    if (done && !req->started && !apppool_response_check_overridden(req->r)) {
         *status =
             req->overloaded
                 ? apppool_error_response_overloaded(req->r, req->app, &req->ref)
@@ -334,7 +332,6 @@ int apppool_exchange(apppool_app_request_t *req, int *status)
     int i, left;
 
     for (i = 0; i < BREAKS; i++) {
-        req->unanswered = 1;
         outcome = try_once(req, &endpoint, status, &rv);
         if (*status == SUSPENDED || is_over(req, outcome, status))
             return 1;

@@ -9,6 +9,7 @@ from datetime import datetime
 import pytest
 
 from harness import procs, sentences, template
+from harness.client import Raw
 from harness.config import App
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
@@ -98,15 +99,22 @@ def test_backs_off(httpd: Httpd) -> None:
 def test_one_response_each(httpd: Httpd) -> None:
     """Each process ends with its response. That is no early end, whatever
     httpd makes of the response."""
-    apps = [mortal(httpd, protocol, "served", f"AppProtocol {protocol}")
-            for protocol in ("http", "scgi")]
-    apps.append(mortal(httpd, "sorry", "sorry", "AppProtocol scgi",
-                       "ProxyErrorOverride On", 'ErrorDocument 500 "own"'))
+    statuses = {"http": 200, "scgi": 200, "sorry": 500, "elsewhere": 200,
+                "upgrade": 101}
+    apps = [mortal(httpd, "http", "served"),
+            mortal(httpd, "scgi", "served", "AppProtocol scgi"),
+            mortal(httpd, "sorry", "sorry", "AppProtocol scgi",
+                   "ProxyErrorOverride On", 'ErrorDocument 500 "own"'),
+            mortal(httpd, "elsewhere", "elsewhere", "AppProtocol scgi"),
+            mortal(httpd, "upgrade", "upgrade")]
+    for app in apps:
+        app.put({"public/file": "text"})
     httpd.start()
     for app in apps * 4:
-        response = httpd.get("/pid", app.name)
-        assert response.text == "own" if app.name == "sorry" \
-            else response.status == 200, app.name
+        with Raw(httpd.port, f"GET /pid HTTP/1.1\r\nHost: {app.name}\r\n"
+                 "Connection: Upgrade\r\nUpgrade: chatter/1\r\n\r\n".encode()
+                 ) as client:
+            assert client.head()[0] == statuses[app.name], app.name
     for app in apps:
         wait_until(lambda: len(httpd.log.matching(
             rf"{app.name}\[\d+\] died: exit code 7$")) >= 4, "all have ended")

@@ -3,9 +3,9 @@
 ("request"), some time after the request has begun ("later"), when it has closed
 the connection ("close"), or after it has said so on $NOTIFY_SOCKET
 ("stopping"). Or it lives, but listens no more ("deaf"), or ends with its
-response, over HTTP or SCGI ("served"; "sorry": status 500). Otherwise it
-responds with its pid. With MORTAL_THREADS it takes any number of requests at a
-time."""
+response: its pid ("served"), status 500 ("sorry"), the path of a file
+("elsewhere", over SCGI) or an upgrade ("upgrade"). Otherwise it responds with
+its pid. With MORTAL_THREADS it takes any number of requests at a time."""
 import os
 import socket
 import threading
@@ -13,6 +13,7 @@ import time
 
 HOW = os.environ["MORTAL"]
 listener = socket.socket(fileno=3)
+RESPONDS = "served", "sorry", "elsewhere", "upgrade"
 
 
 def end():
@@ -47,19 +48,28 @@ def die(client):
     end_later()
 
 
+def response(head):
+    if HOW == "elsewhere":
+        return b"Location: /file\r\n\r\n"
+    if HOW == "upgrade":
+        return b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n" \
+            b"Upgrade: chatter/1\r\n\r\n"
+    status = b"Status:" if b"SCGI" in head else b"HTTP/1.1"
+    status += b" 500 sorry" if HOW == "sorry" else b" 200 OK"
+    body = str(os.getpid()).encode()
+    return status + b"\r\nConnection: close\r\n" \
+        b"Content-Length: %d\r\n\r\n" % len(body) + body
+
+
 def serve(client):
     with client:
         head = client.recv(65536)
         if not head:
             return  # a probe has checked whether we listen
         is_mortal = os.path.exists(os.environ["MORTAL_IF"])
-        if is_mortal and HOW not in ("served", "sorry"):
+        if is_mortal and HOW not in RESPONDS:
             die(client)
-        status = b"Status:" if b"SCGI" in head else b"HTTP/1.1"
-        status += b" 500 sorry" if HOW == "sorry" else b" 200 OK"
-        body = str(os.getpid()).encode()
-        client.sendall(status + b"\r\nConnection: close\r\n"
-                       b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        client.sendall(response(head))
         if is_mortal:
             end()
 

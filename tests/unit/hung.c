@@ -37,6 +37,24 @@ static void p4_unhung_with_its_request_at_once_and_counted(void **state)
     scene_end(s);
 }
 
+/* What closed its last session has died behind that. */
+static void a_repair_ends_it_without_a_request(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = slow_app(s, "a", 0, 0);
+    apl_session_ref_t h;
+
+    (void)state;
+    scene_busy(s, a, &h, 1);
+    slow_look(s, LIMIT);
+    apl_session_ref_find(&s->pool, &h)->state = APL_SESSION_FREE;
+    scene_repair(s);
+    scene_is(s, 1, 0);
+    assert_int_equal(s->pool.header->hung, 0);
+    assert_int_equal(scene_process(s, h.id)->hung, 0);
+    scene_end(s);
+}
+
 static void p4_the_oldest_request_counts(void **state)
 {
     scene_t *s = scene_new(1);
@@ -138,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(p4_hung_from_the_limit_on),
         cmocka_unit_test(p4_unhung_with_its_request_at_once_and_counted),
+        cmocka_unit_test(a_repair_ends_it_without_a_request),
         cmocka_unit_test(p4_the_oldest_request_counts),
         cmocka_unit_test(p4_waiting_is_not_working),
         cmocka_unit_test(long_lived_requests_make_no_process_hung),

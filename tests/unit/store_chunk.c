@@ -90,6 +90,8 @@ static void a_page_without_items_serves_another_class(void **state)
     }
     assert_int_equal(shelf_check(&shelf), 0);
     assert_int_equal(fill(4000, 100000), PAGES * 16);
+    /* Nobody had to look for a page that can be emptied. */
+    assert_int_equal(shelf.space->figures->page_moves, 0);
     shelf_recover(&shelf);
     assert_int_equal(shelf_check(&shelf), PAGES * 16);
     shelf_close(&shelf);

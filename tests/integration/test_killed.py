@@ -127,8 +127,8 @@ def test_the_client_does_not_wait_for_its_end(httpd: Httpd,
 @pytest.mark.parametrize("protocol", ["fcgi", "scgi", "uwsgi"])
 def test_half_a_response_over_another_protocol(
         httpd: Httpd, protocol: str) -> None:
-    """The same where mod_proxy reads the response by itself. The program does
-    not know the protocol, and waits for the end of a line."""
+    """The program does not know the protocol, and waits for the end of a
+    line."""
     httpd.log.expect(*BROKEN, "Script timed out", "AH01110")
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
                     "AppHungStopTimeout 600", "MaxInstances 1", *EARLY,

@@ -163,8 +163,7 @@ def test_httpd_stops_before_the_end(httpd: Httpd, opened: ExitStack) -> None:
 @pytest.mark.parametrize("protocol", ["fcgi", "scgi", "uwsgi"])
 def test_over_another_protocol(httpd: Httpd, opened: ExitStack,
                                protocol: str) -> None:
-    """The same where mod_proxy reads the response by itself. An event stream
-    may last longer than AppKillAfter, and ends in order."""
+    """An event stream may last longer than AppKillAfter, and ends in order."""
     text = b"Content-Type: text/event-stream\r\n\r\ndata: first\n\n"
     response_file = httpd.dir / "response"
     response_file.write_bytes({"fcgi": record(STDOUT, text), "scgi": text,

@@ -171,7 +171,7 @@ def open_requests(httpd: Httpd, opened: ExitStack) -> None:
 def test_open_requests(httpd: Httpd, opened: ExitStack) -> None:
     """No thread waits for an app when its child is stopped, so httpd does not
     have to kill the child. No line of the log is about these requests. In
-    worker, threads of mod_proxy wait for those that may be long-lived."""
+    worker, threads wait for those that have no worker in event."""
     open_requests(httpd, opened)
     httpd.stop()
     assert not httpd.log.matching("AH00046")

@@ -98,14 +98,18 @@ def judge(shop: Workshop, mutant: Mutant) -> tuple[str, str]:
 
 
 def seed_of(every: list[Mutant]) -> int:
-    """The same product has the same seed, so a mutant that survives in one
-    tests/run survives in each of them. A change of the product gets others."""
-    return zlib.crc32(b"".join((TOP / file).read_bytes()
-                               for file in sorted({m.file for m in every})))
+    """The same tree has the same seed, so a mutant that survives in one
+    tests/run survives in each of them."""
+    tests = {test.partition("::")[0] for m in every for test in m.tests}
+    files = [TOP / file for file in sorted(
+        {m.file for m in every} |
+        {test if test.endswith(".py") else f"{test}.c" for test in tests})]
+    return zlib.crc32(b"".join(file.read_bytes() for file in
+                               [*files, *sorted(HERE.glob("*.txt"))]))
 
 
 def some(every: list[Mutant]) -> list[Mutant]:
-    """Choose some at random, different ones for each product."""
+    """Choose some at random."""
     seed = int(os.environ.get("SEED") or seed_of(every))
     print(f"# SEED={seed}", flush=True)
     dice = random.Random(seed)

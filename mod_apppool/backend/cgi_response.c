@@ -85,6 +85,15 @@ static int is_elsewhere(const apppool_cgi_response_t *response,
            path && *path == '/';
 }
 
+/* CGI has no status for a redirect (RFC 3875, 6.2.3). A status of the app has a
+ * line. */
+static int is_redirect(const apppool_cgi_response_t *response,
+                       const request_rec *r)
+{
+    return !response->is_uwsgi && !r->status_line && r->status == HTTP_OK &&
+           apr_table_get(r->headers_out, "Location");
+}
+
 /* @return OK, or HTTP_BAD_GATEWAY */
 static int read_header(apppool_cgi_response_t *response, request_rec *r)
 {
@@ -117,6 +126,8 @@ static int read_header(apppool_cgi_response_t *response, request_rec *r)
     if (status != OK)
         return HTTP_BAD_GATEWAY;
     response->is_elsewhere = response->parts.drops = is_elsewhere(response, r);
+    if (!response->is_elsewhere && is_redirect(response, r))
+        r->status = HTTP_MOVED_TEMPORARILY;
     /* The page for an error may have the status of an error. */
     if (ap_is_initial_req(r))
         apppool_response_parts_override(&response->parts, r);

@@ -263,7 +263,8 @@ static const char *set_front_controller(cmd_parms *cmd, void *dir_,
              strstr(arg, "/../"))
         return apr_psprintf(cmd->pool,
                             "%s: \"%s\" is not auto, Off or the path of a "
-                            "script below DocumentRoot, such as index.php",
+                            "script of PHP below DocumentRoot, such as "
+                            "index.php",
                             cmd->cmd->name, arg);
     else
         dir->front_controller = arg + strspn(arg, "/");

@@ -85,8 +85,8 @@ static int is_elsewhere(const apppool_cgi_response_t *response,
            path && *path == '/';
 }
 
-/* CGI has no status for a redirect (RFC 3875, 6.2.3). A status of the app has a
- * line. */
+/* A redirect of CGI has no status (RFC 3875, 6.2.3). If the app sends a status,
+ * there is a line of it. */
 static int is_redirect(const apppool_cgi_response_t *response,
                        const request_rec *r)
 {

@@ -94,9 +94,9 @@ apppool_app_request_t *apppool_app_request_begin(request_rec *r,
     return req;
 }
 
-/* A complete response gives the process back, if its end is one for the client.
- * Another one takes its place if httpd overrides it, or if it names another
- * path. After an upgrade, the end is that of the connection. */
+/* Has the process responded, though it still has the request? The end of a
+ * response to the client gives the process back. Three responses have none: one
+ * that httpd overrides, one that names another path, and an upgrade. */
 static int has_responded(const apppool_app_request_t *req)
 {
     return req->elsewhere || req->r->status == HTTP_SWITCHING_PROTOCOLS ||

@@ -86,11 +86,10 @@ static int is_elsewhere(const apppool_cgi_response_t *response,
 }
 
 /* A redirect of CGI has no status (RFC 3875, 6.2.3). If the app sends a status,
- * there is a line of it. */
-static int is_redirect(const apppool_cgi_response_t *response,
-                       const request_rec *r)
+ * as it always does over uwsgi, there is a line of it. */
+static int is_redirect(const request_rec *r)
 {
-    return !response->is_uwsgi && !r->status_line && r->status == HTTP_OK &&
+    return !r->status_line && r->status == HTTP_OK &&
            apr_table_get(r->headers_out, "Location");
 }
 
@@ -126,7 +125,7 @@ static int read_header(apppool_cgi_response_t *response, request_rec *r)
     if (status != OK)
         return HTTP_BAD_GATEWAY;
     response->is_elsewhere = response->parts.drops = is_elsewhere(response, r);
-    if (!response->is_elsewhere && is_redirect(response, r))
+    if (!response->is_elsewhere && is_redirect(r))
         r->status = HTTP_MOVED_TEMPORARILY;
     /* The page for an error may have the status of an error. */
     if (ap_is_initial_req(r))

@@ -12,12 +12,12 @@ from harness.httpd import Httpd
 from harness.logs import come
 from harness.php import OWNER, put
 from harness.wait import wait_until
-from test_nonsense import END, STDERR, STDOUT, add, expect, record
+from test_nonsense import (END, STDERR, STDOUT, add, expect, record,
+                           response_of)
 
 pytestmark = pytest.mark.mpms("event")
 
-WHOLE = record(STDOUT, b"Content-Type: text/plain\r\n\r\nwhole") \
-    + record(STDOUT, b"") + record(END, b"\0" * 8)
+WHOLE = response_of("fcgi", b"Content-Type: text/plain\r\n", b"whole")
 
 
 def prints(httpd: Httpd, name: str, text: str, *directives: str) -> None:

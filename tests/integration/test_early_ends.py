@@ -9,7 +9,7 @@ from datetime import datetime
 import pytest
 
 from harness import procs, sentences, template
-from harness.client import Raw
+from harness.client import UPGRADE
 from harness.config import App
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
@@ -111,10 +111,8 @@ def test_one_response_each(httpd: Httpd) -> None:
         app.put({"public/file": "text"})
     httpd.start()
     for app in apps * 4:
-        with Raw(httpd.port, f"GET /pid HTTP/1.1\r\nHost: {app.name}\r\n"
-                 "Connection: Upgrade\r\nUpgrade: chatter/1\r\n\r\n".encode()
-                 ) as client:
-            assert client.head()[0] == statuses[app.name], app.name
+        response = httpd.get("/pid", app.name, headers=UPGRADE)
+        assert response.status == statuses[app.name], app.name
     for app in apps:
         wait_until(lambda: len(httpd.log.matching(
             rf"{app.name}\[\d+\] died: exit code 7$")) >= 4, "all have ended")

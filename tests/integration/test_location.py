@@ -4,7 +4,7 @@ import pytest
 
 from harness.cases import cases
 from harness.httpd import Httpd
-from test_nonsense import END, STDOUT, is_free, raws, record
+from test_nonsense import is_free, raws, response_of
 
 pytestmark = pytest.mark.mpms("event")
 
@@ -28,23 +28,20 @@ def test_local_redirect(httpd: Httpd) -> None:
     assert httpd.get("/", app["no"].name).status == 302
 
 
-def over(protocol: str, text: bytes) -> tuple[str, bytes]:
-    return protocol, text if protocol == "scgi" else \
-        record(STDOUT, text) + record(STDOUT, b"") + record(END, bytes(8))
-
-
 def test_redirect(httpd: Httpd) -> None:
     """Any other Location without a status is 302. The rest of the response
     stays."""
-    rest = b"Set-Cookie: a=1\r\nContent-Type: text/plain\r\n\r\nmore"
+    rest = b"Set-Cookie: a=1\r\nContent-Type: text/plain\r\n"
     there = b"Location: http://there/\r\n" + rest
     rows = {
         (302, "scgi"): there, (302, "fcgi"): there,
         (302, "fcgi", "a path"): b"Location: /page.txt\r\n" + rest,
         (200, "scgi"): b"Status: 200 OK\r\n" + there,
         (200, "fcgi"): b"Status: 200 OK\r\n" + there,
+        (200, "uwsgi"): there,
         (201, "fcgi"): b"Status: 201 Created\r\n" + there}
-    apps = raws(httpd, {row: over(row[1], text) for row, text in rows.items()})
+    apps = raws(httpd, {row: (row[1], response_of(row[1], headers, b"more"))
+                        for row, headers in rows.items()})
     for row, case in cases(apps):
         with case:
             response = httpd.get("/", apps[row].name)

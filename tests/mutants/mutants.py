@@ -20,7 +20,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Iterator
 
-from workshop import CRASH, TOP, Broken, Skipped, Workshop, known_tests
+from workshop import (CRASH, TOP, Broken, Skipped, Workshop, file_of,
+                      known_tests)
 
 HERE = Path(__file__).parent
 QUICK, SLOW = 2, 1  # of the random ones: with a test in C, and with httpd
@@ -100,12 +101,10 @@ def judge(shop: Workshop, mutant: Mutant) -> tuple[str, str]:
 def seed_of(every: list[Mutant]) -> int:
     """The same tree has the same seed, so a mutant that survives in one
     tests/run survives in each of them."""
-    tests = {test.partition("::")[0] for m in every for test in m.tests}
-    files = [TOP / file for file in sorted(
-        {m.file for m in every} |
-        {test if test.endswith(".py") else f"{test}.c" for test in tests})]
+    files = {TOP / m.file for m in every} | {
+        file_of(test) for m in every for test in m.tests}
     return zlib.crc32(b"".join(file.read_bytes() for file in
-                               [*files, *sorted(HERE.glob("*.txt"))]))
+                               sorted(files | {*HERE.glob("*.txt")})))
 
 
 def some(every: list[Mutant]) -> list[Mutant]:

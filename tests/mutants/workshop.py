@@ -49,11 +49,15 @@ def run_make(build: Path, *arguments: str) -> None:
         raise Broken(f"make {' '.join(arguments)}:\n{done.stdout}")
 
 
+def file_of(test: str) -> Path:
+    name = test.partition("::")[0]
+    return TOP / (name if name.endswith(".py") else f"{name}.c")
+
+
 def known_tests(wanted: set[str]) -> set[str]:
     """Those of these tests that exist."""
     web = {test for test in wanted if test.startswith(INTEGRATION)}
-    files = sorted({test.partition("::")[0].removeprefix(INTEGRATION)
-                    for test in web})
+    files = sorted({str(file_of(test)) for test in web})
     output = subprocess.run(
         ["/usr/bin/python3", "-m", "pytest", "-q", "--collect-only", "-p",
          "no:cacheprovider", "--rootdir=.", *files], cwd=TOP / INTEGRATION,
@@ -61,7 +65,7 @@ def known_tests(wanted: set[str]) -> set[str]:
     names = {INTEGRATION + line for line in output.stdout.splitlines()}
     names |= {name.partition("[")[0] for name in names}
     return (web & names) | {test for test in wanted - web
-                            if (TOP / f"{test}.c").exists()}
+                            if file_of(test).exists()}
 
 
 def copy(paths: list[Path], to: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from harness.client import ask, get, put
 from harness.cluster import Cluster, Node
 from harness.members import StoreMember, store
+from harness.pairs import sent_all
 from harness.pace import Pace, measured
 from harness.servers import wait_until
 from hosts.network import Host
@@ -146,6 +147,7 @@ def test_a_slave_joins_under_load(cluster: Cluster) -> None:
     with master.member.connect() as connection:
         ask(connection, b"delete key7\r\n")
         put(connection, b"last", b"1")
+    sent_all(of(master), of(slave))
     for other in cluster.others(cluster.settled()):
         if other is not slave:
             other.kill()

@@ -117,7 +117,7 @@ def used_at(member: StoreMember, key: bytes) -> int:
 def sent_all(master: StoreMember, *slaves: StoreMember) -> None:
     """A slave gets changes in their order, so it has all before the last."""
     last = b"the last one is %d" % time.monotonic_ns()
-    write(master, b"last", last)
+    write(master, b"sent-all", last)
     for slave in slaves:
         wait_until(lambda: holds(slave, last), "it has the last change")
 

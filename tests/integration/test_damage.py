@@ -140,3 +140,12 @@ def test_after_other_failures(late: Httpd,
     """Then it would only hide what has failed."""
     do(late)
     look(late, passed=False, missed=False)
+
+
+@pytest.mark.parametrize("do", [crash, sanitizer])
+def test_reasons(late: Httpd, do: Callable[[Httpd], None]) -> None:
+    """These may be why it has failed."""
+    do(late)
+    with pytest.raises(AssertionError, match="crashed: .*SIGSEGV|"
+                                             "sanitizer: .*heap-use"):
+        look(late, passed=False, missed=False)

@@ -54,6 +54,7 @@ class Place:
                              "CustomLog access.log all"]
         self.tls = TlsHost(httpd, self.app, "CustomLog access.log all")
         opened.callback(self.tls.close)
+        opened.callback(self.left)
         httpd.start()
 
     def line(self, tls: bool) -> Line:
@@ -79,6 +80,12 @@ class Place:
     def parked(self, n: int) -> None:
         wait_until(lambda: self.httpd.group(self.app)["suspended"] == n,
                    f"{n} hold no worker")
+
+    def left(self) -> None:
+        """All clients have been closed. httpd would need some seconds for a
+        stop while its connections end."""
+        if self.httpd.process and self.httpd.process.poll() is None:
+            self.parked(0)
 
     def still_open(self, n: int) -> None:
         wait_until(lambda: self.httpd.get("/open", "shop").text == str(n),

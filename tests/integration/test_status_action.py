@@ -8,6 +8,7 @@ from typing import Any, Optional
 
 import pytest
 
+from harness import sentences
 from harness.browser import Browser
 from harness.client import Response
 from harness.errorlog import KILLED
@@ -105,7 +106,7 @@ def test_kill(httpd: Httpd) -> None:
     """P26: the button names a request. Only the process that works on this
     request ends."""
     app = allow(httpd)
-    httpd.log.expect(*KILLED, r"apppool: shop\[\d+\] (report|was killed|is killed: )")
+    httpd.log.expect(*KILLED, sentences.SLOW, sentences.KILLED_NO_RESPONSE)
     httpd.start()
     first, second = httpd.hold("shop", "a"), httpd.hold("shop", "b")
     group = httpd.group(app)
@@ -281,7 +282,7 @@ def test_buttons(httpd: Httpd) -> None:
     failed."""
     app = allow(httpd)
     httpd.start()
-    httpd.log.expect(*KILLED, r"apppool: shop\[\d+\] (report|was killed|is killed: )")
+    httpd.log.expect(*KILLED, sentences.SLOW, sentences.KILLED_NO_RESPONSE)
     held = httpd.hold("shop", "a")
     page = f"http://127.0.0.1:{httpd.port}{STATUS}#app=shop"
     note = "document.getElementById('notice').textContent"

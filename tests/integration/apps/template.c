@@ -164,6 +164,8 @@ static void serve_one(int fd)
         close_range(3, 100, 0);
         _exit(pause());
     }
+    if (strcmp(path, "/die") == 0)
+        raise(SIGKILL);
     if (strncmp(path, "/sleep/", 7) == 0)
         usleep(1000 * (useconds_t)atoi(path + 7));
     if (strncmp(path, "/pid", 4) == 0)

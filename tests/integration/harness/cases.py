@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """The rows of a table that one httpd can test."""
+import traceback
 from contextlib import contextmanager
 from typing import Iterable, Iterator, ContextManager, TypeVar
 
@@ -27,7 +28,9 @@ def cases(table: Iterable[Row]) -> Iterator[tuple[Row, ContextManager[None]]]:
         except (Exception, pytest.fail.Exception) as error:
             is_assertion = isinstance(error, (AssertionError,
                                               pytest.fail.Exception))
-            failed.append(f"{row!r}: {error if is_assertion else repr(error)}")
+            _, test, *_ = traceback.extract_tb(error.__traceback__)
+            failed.append(f"{row!r}, line {test.lineno}: "
+                          f"{error if is_assertion else repr(error)}")
             late.append(only_missed(error))
             if not is_assertion:
                 raise failure() from error

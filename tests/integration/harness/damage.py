@@ -8,8 +8,8 @@ from harness.httpd import Httpd
 
 
 def look(httpd: Httpd, passed: bool, missed: bool) -> None:
-    """Stop httpd, and find damage. After a test that failed otherwise, only the
-    reports of sanitizers count.
+    """Stop httpd, and find damage. After a test that failed otherwise, only
+    crashes and the reports of sanitizers count: they may be the reason.
     @param missed the test has failed, but only missed a limit of time"""
     if missed:
         check_pools(httpd)
@@ -28,6 +28,7 @@ def look(httpd: Httpd, passed: bool, missed: bool) -> None:
         none("reported by a sanitizer", httpd.damage())
         if passed or missed:
             none("not expected in the log", httpd.log.unexpected())
+        none("crashed", httpd.log.crashes())
         if missed:
             # Elsewhere, this crash is forgiven, because httpd is its cause.
             none("crashed at the stop", httpd.log.crash_at_stop())

@@ -19,6 +19,7 @@
 
 #include "mod_apppool/config/config.h"
 #include "shm/lock/alive.h"
+#include "shm/lock/lock_token.h"
 #include "shm/slots/group.h"
 #include "base/contract.h"
 
@@ -220,10 +221,10 @@ const char *apppool_runtime_dir_lock(apr_pool_t *p, const char *base,
                                      apr_interval_time_t limit, int *lock)
 {
     const char *path = apr_pstrcat(p, base, "/" CONTRACT_LOCK, NULL), *wrong;
-    apr_interval_time_t waited = 0;
+    int64_t until = apl_now() + limit;
     int fd = -1, pid = 0, logged = 0;
 
-    for (;; waited += WAIT_STEP, apr_sleep(WAIT_STEP)) {
+    for (;; apr_sleep(WAIT_STEP)) {
         wrong = fd < 0 ? open_lock(p, base, path, &fd) : NULL;
         if (wrong)
             return wrong;
@@ -234,7 +235,7 @@ const char *apppool_runtime_dir_lock(apr_pool_t *p, const char *base,
             fd = -1;
             continue;
         }
-        if (!holder_ended(fd, &pid) || waited >= limit) {
+        if (!holder_ended(fd, &pid) || apl_now() >= until) {
             close(fd);
             return apr_psprintf(p,
                                 "%s is held by another httpd (pid %d): no two "

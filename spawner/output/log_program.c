@@ -250,14 +250,15 @@ static size_t piped_log_write(const char *command, const char *text,
 /* @return 1: it has ended */
 static int wait_for_end(int ms)
 {
+    int64_t until = clock_ms() + ms;
     siginfo_t cause;
 
-    for (; ms > 0; ms -= LOOK) {
-        if (has_ended(&cause))
-            return 1;
+    while (!has_ended(&cause)) {
+        if (clock_ms() >= until)
+            return 0;
         poll(NULL, 0, LOOK);
     }
-    return 0;
+    return 1;
 }
 
 /* Nothing is taken out of the pipe to count its lines: a process that the

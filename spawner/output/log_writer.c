@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "spawner/output/output.h"
+#include "base/clock_ms.h"
 #include "base/contract.h"
 #include "base/heartbeat.h"
 #include "system/child_reset.h"
@@ -292,22 +293,23 @@ static int is_left(log_writer_t *w)
 
 void log_writer_stop(int ms)
 {
+    int64_t until = clock_ms() + ms;
     log_writer_t *w;
-    int left = 1;
+    int left;
 
     for (w = writers; w; w = w->next) {
         w->again = w->say = 0;
         go_on(state_spawner(), w);
         close_one(&w->fd);
     }
-    for (; ms > 0 && left; ms -= STOP_PAUSE) {
+    do {
         heartbeat();
         left = 0;
         for (w = writers; w; w = w->next)
             left |= is_left(w);
         if (left)
             poll(NULL, 0, STOP_PAUSE);
-    }
+    } while (left && clock_ms() < until);
     for (w = writers; w; w = w->next) {
         if (w->pid != 0)
             kill(w->pid, SIGKILL); /* it ends as soon as its disk responds */

@@ -4,11 +4,14 @@
  * which the file is opened. */
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock_ms.h"
 #include "base/contract.h"
 #include "spawner/process/process.h"
 #include "spawner/output/output.h"
@@ -190,11 +193,32 @@ static void one_child_at_the_stop(void **state)
     assert_file("log", "one\n");
 }
 
+static void wake(int number)
+{
+    (void)number;
+}
+
+/* Sleeps are shorter than they are asked to be. */
+static timer_t wake_often(void)
+{
+    static const struct itimerspec often = {{0, 1000000}, {0, 1000000}};
+    struct sigevent how = {.sigev_notify = SIGEV_SIGNAL,
+                           .sigev_signo = SIGUSR1};
+    timer_t timer;
+
+    signal(SIGUSR1, wake);
+    assert_int_equal(timer_create(CLOCK_MONOTONIC, &how, &timer), 0);
+    assert_int_equal(timer_settime(timer, 0, &often, NULL), 0);
+    return timer;
+}
+
 /* The child does not end in time when the spawner ends. */
 static void lines_that_no_child_will_read(void **state)
 {
     log_writer_t *w = log_writer_get(path, 0, geteuid(), getegid());
     siginfo_t info;
+    timer_t timer;
+    int64_t began;
 
     (void)state;
     close(make_file("log.stop", 0600, ""));
@@ -202,7 +226,11 @@ static void lines_that_no_child_will_read(void **state)
     assert_int_equal(waitid(P_ALL, 0, &info, WSTOPPED), 0);
     log_writer_send(w, "two\nthree\n", 10, 2);
     log_writer_put(w);
-    log_writer_stop(STOP);
+    timer = wake_often();
+    began = clock_ms();
+    log_writer_stop(STOP / 4);
+    assert_in_range(clock_ms() - began, STOP / 4, STOP * 10);
+    timer_delete(timer);
     assert_int_equal(scratch_lines("is not written fast enough: 3 lines"), 1);
     assert_int_equal(waitpid(info.si_pid, NULL, 0), info.si_pid);
 }

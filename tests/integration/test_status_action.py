@@ -281,6 +281,8 @@ def test_buttons(httpd: Httpd) -> None:
     """In a browser: the page shows the result of a button, or why it
     failed."""
     app = allow(httpd)
+    # A browser may take longer than the usual limits.
+    httpd.directives += ["AppHungAfter 5min", "AppTimeout 5min"]
     httpd.start()
     httpd.log.expect(*KILLED, sentences.SLOW, sentences.KILLED_NO_RESPONSE)
     held = httpd.hold("shop", "a")

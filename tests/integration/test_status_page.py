@@ -69,7 +69,7 @@ def busy(httpd: Httpd) -> Httpd:
     """A server whose status shows something."""
     # A browser may take longer than the usual limits to show a page.
     httpd.directives += ["MaxPoolSize 4", "AppHungAfter 5min",
-                         "AppQueueTimeout 5min"]
+                         "AppQueueTimeout 5min", "AppTimeout 5min"]
     httpd.app("shop", "MaxInstances 3", "AppGroupName shop")
     httpd.app("blog", "MaxInstances 1", "AppGroupName blog")
     httpd.app("broken", "AppGroupName broken", command="/bin/false")

@@ -401,7 +401,7 @@ class Held:
         self.held = httpd.dir / "hold" / f"{key}.held"
         self.go = httpd.dir / "hold" / f"{key}.go"
         self.pending = httpd.get_async(f"{path}?key={key}", host,
-                                       timeout=60.0)
+                                       timeout=240.0)
 
     @property
     def pid(self) -> int:

@@ -7,11 +7,11 @@ import re
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 
 from harness import sentences
+from harness.errorlog import SUNK
 from harness.httpd import Httpd
 from harness.places import CTL, httpd_program
 from harness.procs import children, kill9, read
@@ -35,9 +35,13 @@ def findings(done: "subprocess.CompletedProcess[str]") -> dict[str, str]:
     return found
 
 
-def files(place: Path) -> set[tuple[str, int]]:
-    """With their sizes."""
-    return {(str(path), path.lstat().st_size) for path in place.rglob("*")}
+def traces(httpd: Httpd) -> tuple[object, ...]:
+    """The files, with their sizes; the error log, without lines about a process
+    of another test; and the counters."""
+    files = {(str(path), path.lstat().st_size)
+             for path in httpd.dir.rglob("*") if path != httpd.log.path}
+    lines = [line for line in httpd.log.lines() if not re.search(SUNK, line)]
+    return files, lines, httpd.status()["counters"]
 
 
 def owned(httpd: Httpd, name: str, *directives: str) -> None:
@@ -50,7 +54,7 @@ def test_all_is_well(httpd: Httpd) -> None:
     owned(httpd, "shop", "AppStore 8M")
     httpd.start()
     assert httpd.get("/pid", "shop").status == 200
-    before = files(httpd.dir), httpd.status()["counters"]
+    before = traces(httpd)
     done = httpd.ctl("--json", "doctor")
     assert done.returncode == 0, done.stdout
     assert findings(done) == {
@@ -61,7 +65,7 @@ def test_all_is_well(httpd: Httpd) -> None:
     assert done.stdout.endswith("\nnothing is wrong\n")
     assert f"{httpd_program()} -DFOREGROUND -f {httpd.dir}/httpd.conf -t " \
         "finds nothing" in done.stdout
-    assert (files(httpd.dir), httpd.status()["counters"]) == before
+    assert traces(httpd) == before
 
 
 def test_what_is_wrong(httpd: Httpd) -> None:

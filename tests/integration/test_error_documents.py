@@ -88,6 +88,8 @@ def busy(httpd: Httpd) -> Iterator[Httpd]:
     httpd.start()
     stream = Raw(httpd.port, b"GET /events HTTP/1.1\r\nHost: links\r\n\r\n")
     assert stream.head()[0] == 200
+    # Its start may take longer than its queue waits.
+    wait_until(lambda: httpd.get("/pid", "late").status == 200, "it runs")
     held = [httpd.hold(host, host) for host in ("full", "late")]
     waits = httpd.get_async("/pid", "full")
     wait_until(lambda: httpd.pool("waiting") == 1, "the queue is full")

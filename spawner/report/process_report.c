@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock_ms.h"
 #include "system/log.h"
 #include "system/procfs.h"
 #include "base/userdb.h"
@@ -98,6 +99,7 @@ typedef struct {
     int processes, n, threads; /* threads: also those not in `of` */
     int64_t memory;
     uint64_t cpu, used; /* ticks of all processes */
+    int64_t between;    /* ms, from one reading to the other */
     thread_t of[SEEN_MAX];
 } report_t;
 
@@ -271,9 +273,11 @@ static void write_line(const report_t *l, const char *format, ...)
     l->asked->write_line(l->asked->ctx, text);
 }
 
-static int percent(uint64_t ticks)
+/* Of the time between the two readings. On a loaded machine that is more than
+ * PAUSE_MS. */
+static int percent(const report_t *l, uint64_t ticks)
 {
-    return (int)(ticks * 100 * 1000 / PAUSE_MS /
+    return (int)(ticks * 100 * 1000 / (uint64_t)l->between /
                  (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
@@ -286,7 +290,7 @@ static void write_summary(const report_t *l)
                "all and %d%% now, %.0f s old",
                l->processes, l->processes == 1 ? "" : "es", l->threads,
                l->threads == 1 ? "" : "s", (double)l->memory / 1048576.0,
-               (double)l->cpu / hertz, percent(l->used),
+               (double)l->cpu / hertz, percent(l, l->used),
                (double)(procfs_now() - l->start) / hertz);
 }
 
@@ -316,7 +320,7 @@ static void write_thread(const report_t *l, const thread_t *t)
         return;
     write_line(l, "%s %d (%s) %s (state %c; CPU %d%% now%s%s%s%s%s%s)",
                is_main ? "process" : "thread", (int)t->is.pid, t->is.name,
-               doing, t->is.state, percent(t->used),
+               doing, t->is.state, percent(l, t->used),
                wchan[0] > '0' ? "; wchan " : "", wchan[0] > '0' ? wchan : "",
                call[0] ? "; syscall " : "", call,
                stack[0] ? "; kernel stack " : "", stack);
@@ -355,6 +359,7 @@ void process_report_write(const process_report_t *asked)
     static report_t l;
     static const struct timespec pause = {0, PAUSE_MS * 1000000};
     procfs_t is;
+    int64_t first;
     int i;
 
     l.asked = asked;
@@ -362,8 +367,10 @@ void process_report_write(const process_report_t *asked)
     l.start = asked->start;
     if (procfs_thread(l.leader, l.leader, &is) != 0 || is.start != l.start)
         return;
+    first = clock_ms();
     procfs_each(add_process, &l);
     nanosleep(&pause, NULL);
+    l.between = clock_ms() - first;
     read_again(&l);
     write_summary(&l);
     qsort(l.of, (size_t)l.n, sizeof *l.of, compare);

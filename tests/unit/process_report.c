@@ -4,11 +4,16 @@
 
 #include "spawner/report/reports.h"
 
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/userdb.h"
 #include "system/procfs.h"
 #include "tests/unit/support/scene.h"
 
@@ -93,12 +98,54 @@ static void a_process_knows_itself(void **state)
     assert_string_equal(text, "");
 }
 
+/* On a loaded machine a sleep takes longer. The linker wraps it. */
+int __wrap_nanosleep(const struct timespec *pause, struct timespec *left);
+
+int __wrap_nanosleep(const struct timespec *pause, struct timespec *left)
+{
+    (void)left;
+    return usleep((useconds_t)(pause->tv_nsec / 1000 * 3));
+}
+
+static void see_share(void *ctx, const char *line)
+{
+    const char *share = strstr(line, "in all and ");
+
+    if (share)
+        *(int *)ctx = atoi(share + strlen("in all and "));
+}
+
+static void one_thread_has_one_cpu(void **state)
+{
+    int share = -1;
+    process_report_t asked = {"shop[1]",     0,         0,
+                              USERDB_NOBODY, see_share, &share};
+    procfs_t is;
+
+    (void)state;
+    asked.leader = fork();
+    if (asked.leader == 0) {
+        setsid();
+        for (;;)
+            ;
+    }
+    do
+        assert_int_equal(procfs_read(asked.leader, &is), 0);
+    while (is.session != asked.leader || is.cpu < 5);
+    asked.start = is.start;
+    process_report_write(&asked);
+    kill(asked.leader, SIGKILL);
+    waitpid(asked.leader, NULL, 0);
+    assert_in_range(share, 1, 120);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(states_and_calls_have_words),
         cmocka_unit_test(a_stack_is_one_line),
         cmocka_unit_test(a_process_knows_itself),
+        cmocka_unit_test(one_thread_has_one_cpu),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,4 +19,20 @@ static inline int64_t clock_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/**
+ * How long was this turn of a loop that waits for other processes? If this
+ * process was frozen, that time says nothing about them: as a rule, they were
+ * frozen with it.
+ * @param then when the last turn ended, ms; this one ends now
+ * @param most ms: a turn counts as at most that
+ * @return ms
+ */
+static inline int64_t clock_ms_turn(int64_t *then, int64_t most)
+{
+    int64_t now = clock_ms(), took = now - *then;
+
+    *then = now;
+    return took < most ? took : most;
+}
+
 #endif

@@ -110,17 +110,6 @@ static _Noreturn void work(list_t *l)
     _exit(0);
 }
 
-/* If the machine has suspended this process, that time says nothing about the
- * processes that the workers read: as a rule, they were suspended with it. So a
- * turn counts as at most TURN. @return ms */
-static int64_t turn(int64_t *then)
-{
-    int64_t now = clock_ms(), took = now - *then;
-
-    *then = now;
-    return took < TURN ? took : TURN;
-}
-
 static void read_all(list_t *l)
 {
     int64_t clock = clock_ms(), now = 0, last = 0, more = 0;
@@ -138,7 +127,7 @@ static void read_all(list_t *l)
         }
         heartbeat();
         poll(NULL, 0, 1);
-        now += turn(&clock);
+        now += clock_ms_turn(&clock, TURN);
         is = __atomic_load_n(&l->known, __ATOMIC_ACQUIRE);
         if (is != known) {
             last = now;

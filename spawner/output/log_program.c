@@ -38,6 +38,7 @@
 #define END_WAIT  6     /* s for it to end after the end of its input */
 #define TERM_WAIT 500   /* ms for it to end after TERM */
 #define LOOK      20    /* ms between two checks whether it has ended */
+#define LOOK_TURN 250   /* ms: more than this is no load */
 
 int log_program_open(const char *path, unsigned uid, unsigned gid)
 {
@@ -250,13 +251,14 @@ static size_t piped_log_write(const char *command, const char *text,
 /* @return 1: it has ended */
 static int wait_for_end(int ms)
 {
-    int64_t until = clock_ms() + ms;
+    int64_t now = clock_ms(), took = 0;
     siginfo_t cause;
 
     while (!has_ended(&cause)) {
-        if (clock_ms() >= until)
+        if (took >= ms)
             return 0;
         poll(NULL, 0, LOOK);
+        took += clock_ms_turn(&now, LOOK_TURN);
     }
     return 1;
 }

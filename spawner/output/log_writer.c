@@ -23,6 +23,7 @@
 #define TRY_PAUSE  SECOND        /* between two children for one file */
 #define LINGER     (5 * SECOND)  /* without users, until the child ends */
 #define STOP_PAUSE 10            /* ms between two looks at the children */
+#define STOP_TURN  250           /* ms: more than this is no load */
 
 struct writer {
     log_writer_t *next;
@@ -293,7 +294,7 @@ static int is_left(log_writer_t *w)
 
 void log_writer_stop(int ms)
 {
-    int64_t until = clock_ms() + ms;
+    int64_t now = clock_ms(), took = 0;
     log_writer_t *w;
     int left;
 
@@ -309,7 +310,8 @@ void log_writer_stop(int ms)
             left |= is_left(w);
         if (left)
             poll(NULL, 0, STOP_PAUSE);
-    } while (left && clock_ms() < until);
+        took += clock_ms_turn(&now, STOP_TURN);
+    } while (left && took < ms);
     for (w = writers; w; w = w->next) {
         if (w->pid != 0)
             kill(w->pid, SIGKILL); /* it ends as soon as its disk responds */

@@ -4,11 +4,11 @@
  * which the file is opened. */
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock_ms.h"
@@ -193,23 +193,21 @@ static void one_child_at_the_stop(void **state)
     assert_file("log", "one\n");
 }
 
-static void wake(int number)
-{
-    (void)number;
-}
+/* The linker wraps poll(). */
+static int is_hurried; /* signals end each sleep */
+static pid_t frozen;   /* a child, and this process in its next sleep */
 
-/* Sleeps are shorter than they are asked to be. */
-static timer_t wake_often(void)
-{
-    static const struct itimerspec often = {{0, 1000000}, {0, 1000000}};
-    struct sigevent how = {.sigev_notify = SIGEV_SIGNAL,
-                           .sigev_signo = SIGUSR1};
-    timer_t timer;
+int __real_poll(struct pollfd *fds, nfds_t n, int ms);
+int __wrap_poll(struct pollfd *fds, nfds_t n, int ms);
 
-    signal(SIGUSR1, wake);
-    assert_int_equal(timer_create(CLOCK_MONOTONIC, &how, &timer), 0);
-    assert_int_equal(timer_settime(timer, 0, &often, NULL), 0);
-    return timer;
+int __wrap_poll(struct pollfd *fds, nfds_t n, int ms)
+{
+    if (frozen == 0)
+        return __real_poll(fds, n, is_hurried ? 1 : ms);
+    usleep(STOP * 600);
+    kill(frozen, SIGCONT);
+    frozen = 0;
+    return 0;
 }
 
 /* The child does not end in time when the spawner ends. */
@@ -217,7 +215,6 @@ static void lines_that_no_child_will_read(void **state)
 {
     log_writer_t *w = log_writer_get(path, 0, geteuid(), getegid());
     siginfo_t info;
-    timer_t timer;
     int64_t began;
 
     (void)state;
@@ -226,13 +223,30 @@ static void lines_that_no_child_will_read(void **state)
     assert_int_equal(waitid(P_ALL, 0, &info, WSTOPPED), 0);
     log_writer_send(w, "two\nthree\n", 10, 2);
     log_writer_put(w);
-    timer = wake_often();
+    is_hurried = 1;
     began = clock_ms();
     log_writer_stop(STOP / 4);
+    is_hurried = 0;
     assert_in_range(clock_ms() - began, STOP / 4, STOP * 10);
-    timer_delete(timer);
     assert_int_equal(scratch_lines("is not written fast enough: 3 lines"), 1);
     assert_int_equal(waitpid(info.si_pid, NULL, 0), info.si_pid);
+}
+
+/* The machine was stopped for longer than the spawner waits. */
+static void the_child_was_frozen_with_the_spawner(void **state)
+{
+    log_writer_t *w = log_writer_get(path, 0, geteuid(), getegid());
+    siginfo_t info;
+
+    (void)state;
+    close(make_file("log.stop", 0600, ""));
+    print(w, "one\n");
+    assert_int_equal(waitid(P_ALL, 0, &info, WSTOPPED), 0);
+    log_writer_put(w);
+    frozen = info.si_pid;
+    log_writer_stop(STOP / 2);
+    assert_int_equal(frozen, 0);
+    assert_file("log", "one\n");
 }
 
 /* After a reload the app has another user and another AppLog. Processes of the
@@ -264,6 +278,7 @@ int main(void)
         TEST(lines_of_an_idle_app),
         TEST(one_child_at_the_stop),
         TEST(lines_that_no_child_will_read),
+        TEST(the_child_was_frozen_with_the_spawner),
         TEST(a_line_about_an_app_whose_user_changed),
     };
 

@@ -370,7 +370,7 @@ void process_report_write(const process_report_t *asked)
     first = clock_ms();
     procfs_each(add_process, &l);
     nanosleep(&pause, NULL);
-    l.between = clock_ms() - first;
+    l.between = clock_ms() - first + 1; /* never 0 */
     read_again(&l);
     write_summary(&l);
     qsort(l.of, (size_t)l.n, sizeof *l.of, compare);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -125,6 +126,7 @@ static void one_thread_has_one_cpu(void **state)
     (void)state;
     asked.leader = fork();
     if (asked.leader == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         setsid();
         for (;;)
             ;

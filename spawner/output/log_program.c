@@ -38,7 +38,6 @@
 #define END_WAIT  6     /* s for it to end after the end of its input */
 #define TERM_WAIT 500   /* ms for it to end after TERM */
 #define LOOK      20    /* ms between two checks whether it has ended */
-#define LOOK_TURN 250   /* ms: more than this is no load */
 
 int log_program_open(const char *path, unsigned uid, unsigned gid)
 {
@@ -258,7 +257,7 @@ static int wait_for_end(int ms)
         if (took >= ms)
             return 0;
         poll(NULL, 0, LOOK);
-        took += clock_ms_turn(&now, LOOK_TURN);
+        took += clock_ms_turn(&now, LOG_TURN);
     }
     return 1;
 }

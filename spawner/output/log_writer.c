@@ -23,7 +23,6 @@
 #define TRY_PAUSE  SECOND        /* between two children for one file */
 #define LINGER     (5 * SECOND)  /* without users, until the child ends */
 #define STOP_PAUSE 10            /* ms between two looks at the children */
-#define STOP_TURN  250           /* ms: more than this is no load */
 
 struct writer {
     log_writer_t *next;
@@ -310,7 +309,7 @@ void log_writer_stop(int ms)
             left |= is_left(w);
         if (left)
             poll(NULL, 0, STOP_PAUSE);
-        took += clock_ms_turn(&now, STOP_TURN);
+        took += clock_ms_turn(&now, LOG_TURN);
     } while (left && took < ms);
     for (w = writers; w; w = w->next) {
         if (w->pid != 0)

@@ -111,6 +111,10 @@ enum {
 /** Maximum bytes of a message. */
 #define LOG_PROGRAM_MAX      65536
 
+/** ms: a turn of a loop that waits for the end of a writer takes less, also
+ * under load (clock_ms_turn()). */
+#define LOG_TURN             250
+
 /** @return exit code */
 int log_program_main(char **argv);
 

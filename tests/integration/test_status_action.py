@@ -9,7 +9,7 @@ from typing import Any, Optional
 import pytest
 
 from harness import sentences
-from harness.browser import Browser
+from harness.browser import PATIENT, Browser
 from harness.client import Response
 from harness.errorlog import KILLED
 from harness.httpd import STATUS, App, Httpd
@@ -281,8 +281,7 @@ def test_buttons(httpd: Httpd) -> None:
     """In a browser: the page shows the result of a button, or why it
     failed."""
     app = allow(httpd)
-    # A browser may take longer than the usual limits.
-    httpd.directives += ["AppHungAfter 5min", "AppTimeout 5min"]
+    httpd.directives += PATIENT
     httpd.start()
     httpd.log.expect(*KILLED, sentences.SLOW, sentences.KILLED_NO_RESPONSE)
     held = httpd.hold("shop", "a")

@@ -10,7 +10,7 @@ from typing import Any, Optional
 import pytest
 
 from harness import npm
-from harness.browser import Browser
+from harness.browser import PATIENT, Browser
 from harness.cases import cases
 from harness.httpd import STATUS, Held, Httpd
 from harness.wait import wait_until
@@ -67,9 +67,7 @@ def names(browser: Browser) -> list[str]:
 @pytest.fixture
 def busy(httpd: Httpd) -> Httpd:
     """A server whose status shows something."""
-    # A browser may take longer than the usual limits to show a page.
-    httpd.directives += ["MaxPoolSize 4", "AppHungAfter 5min",
-                         "AppQueueTimeout 5min", "AppTimeout 5min"]
+    httpd.directives += ["MaxPoolSize 4", *PATIENT]
     httpd.app("shop", "MaxInstances 3", "AppGroupName shop")
     httpd.app("blog", "MaxInstances 1", "AppGroupName blog")
     httpd.app("broken", "AppGroupName broken", command="/bin/false")

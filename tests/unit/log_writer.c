@@ -139,23 +139,31 @@ static void a_line_when_the_child_is_dead(void **state)
     assert_file("log", "one\n");
 }
 
-/* Two messages wait in the socket of a child that is killed, and its app may
- * have no process any more. */
-static void lines_that_a_killed_child_has_not_read(int is_idle)
+/* @return a child that is stopped before it reads "one" */
+static pid_t stopped_child(log_writer_t *w)
 {
-    log_writer_t *w = log_writer_get(path, 0, geteuid(), getegid());
     siginfo_t info;
 
     close(make_file("log.stop", 0600, ""));
     print(w, "one\n");
     assert_int_equal(waitid(P_ALL, 0, &info, WSTOPPED), 0);
+    return info.si_pid;
+}
+
+/* Two messages wait in the socket of a child that is killed, and its app may
+ * have no process any more. */
+static void lines_that_a_killed_child_has_not_read(int is_idle)
+{
+    log_writer_t *w = log_writer_get(path, 0, geteuid(), getegid());
+    pid_t child = stopped_child(w);
+
     print(w, "two\n");
     if (is_idle) {
         log_writer_put(w);
         pass_time();
         w = log_writer_get(path, 0, geteuid(), getegid());
     }
-    assert_int_equal(kill(info.si_pid, SIGKILL), 0);
+    assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(unlinkat(s->rt.fd, "log.stop", 0), 0);
     scratch_reap(-1);
     s->now += SECOND;
@@ -204,7 +212,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int ms)
 {
     if (frozen == 0)
         return __real_poll(fds, n, is_hurried ? 1 : ms);
-    usleep(STOP * 600);
+    usleep(STOP * 600); /* more than STOP / 2 */
     kill(frozen, SIGCONT);
     frozen = 0;
     return 0;
@@ -214,13 +222,10 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int ms)
 static void lines_that_no_child_will_read(void **state)
 {
     log_writer_t *w = log_writer_get(path, 0, geteuid(), getegid());
-    siginfo_t info;
+    pid_t child = stopped_child(w);
     int64_t began;
 
     (void)state;
-    close(make_file("log.stop", 0600, ""));
-    print(w, "one\n");
-    assert_int_equal(waitid(P_ALL, 0, &info, WSTOPPED), 0);
     log_writer_send(w, "two\nthree\n", 10, 2);
     log_writer_put(w);
     is_hurried = 1;
@@ -229,21 +234,17 @@ static void lines_that_no_child_will_read(void **state)
     is_hurried = 0;
     assert_in_range(clock_ms() - began, STOP / 4, STOP * 10);
     assert_int_equal(scratch_lines("is not written fast enough: 3 lines"), 1);
-    assert_int_equal(waitpid(info.si_pid, NULL, 0), info.si_pid);
+    assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
 /* The machine was stopped for longer than the spawner waits. */
 static void the_child_was_frozen_with_the_spawner(void **state)
 {
     log_writer_t *w = log_writer_get(path, 0, geteuid(), getegid());
-    siginfo_t info;
 
     (void)state;
-    close(make_file("log.stop", 0600, ""));
-    print(w, "one\n");
-    assert_int_equal(waitid(P_ALL, 0, &info, WSTOPPED), 0);
+    frozen = stopped_child(w);
     log_writer_put(w);
-    frozen = info.si_pid;
     log_writer_stop(STOP / 2);
     assert_int_equal(frozen, 0);
     assert_file("log", "one\n");

@@ -166,8 +166,6 @@ static void serve_one(int fd)
     }
     if (strcmp(path, "/die") == 0)
         raise(SIGKILL);
-    if (strncmp(path, "/sleep/", 7) == 0)
-        usleep(1000 * (useconds_t)atoi(path + 7));
     if (strncmp(path, "/pid", 4) == 0)
         respond_pid(fd, path);
     else

@@ -13,6 +13,8 @@ from typing import Any, Optional, Type
 
 from harness.wait import wait_until
 
+# Directives: a browser may take longer than the usual limits.
+PATIENT = ("AppHungAfter 5min", "AppQueueTimeout 5min", "AppTimeout 5min")
 BOUND = 60  # seconds for a response; its start takes the longest
 
 

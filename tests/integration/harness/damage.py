@@ -28,7 +28,8 @@ def look(httpd: Httpd, passed: bool, missed: bool) -> None:
         none("reported by a sanitizer", httpd.damage())
         if passed or missed:
             none("not expected in the log", httpd.log.unexpected())
-        none("crashed", httpd.log.crashes())
+        else:
+            none("crashed", httpd.log.crashes())
         if missed:
             # Elsewhere, this crash is forgiven, because httpd is its cause.
             none("crashed at the stop", httpd.log.crash_at_stop())

@@ -56,6 +56,36 @@ def test_it_broke_before(log: ErrorLog) -> None:
     assert log.unexpected() == lines[:1]
 
 
+EBADF = "[mpm_event:error] [pid 3:tid 4] (9)Bad file descriptor: "
+NO_SOCKET = EBADF + "AH10503: process_socket: apr_pollset_add failure in " \
+    "CONN_STATE_ASYNC_WAITIO"
+CRASHED = "[core:notice] [pid 1:tid 1] AH00051: child pid 3 exit signal " \
+    "Segmentation fault (11), possible coredump in /tmp"
+STOPPED = "[mpm_event:notice] [pid 1:tid 1] AH00491: caught SIGTERM, " \
+    "shutting down"
+
+
+@pytest.mark.parametrize("line", [
+    NO_SOCKET, EBADF + "AH00468: error closing socket",
+    EBADF + "AH03092: process_lingering_close: apr_pollset_add failure", CRASHED])
+@pytest.mark.parametrize("signals,expected", [
+    ([], False), ([-1], True), ([0.5], False), ([-3, -1], True),
+    ([-3], False)])
+def test_at_a_stop(log: ErrorLog, line: str, signals: list[float],
+                   expected: bool) -> None:
+    """event itself says so while it is stopped, and at no other time."""
+    log.stops = [WHEN + when for when in signals]
+    lines = write(log, (WHEN - 2, STOPPED), (WHEN, line), (WHEN + 1, STOPPED))
+    assert log.unexpected() == ([] if expected else lines[1:2])
+
+
+def test_another_error_at_a_stop(log: ErrorLog) -> None:
+    log.stops = [WHEN - 1]
+    lines = write(log, (WHEN, NO_SOCKET.replace("(9)", "(22)")),
+                  (WHEN + 1, STOPPED))
+    assert log.unexpected() == lines[:1]
+
+
 # Seconds before WHEN, of which the machine was late for the first number, and
 # some thread waited for a CPU in the second.
 Second = tuple[float, float]

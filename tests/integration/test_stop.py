@@ -36,7 +36,7 @@ def test_graceful_stop(httpd: Httpd) -> None:
     httpd.note_segments()
     pids = [*httpd.pids(app), httpd.helper("watchdog"),
             httpd.helper("spawner")]
-    os.kill(httpd.pid, GRACEFUL_STOP)
+    httpd.begin_stop(GRACEFUL_STOP)
     wait_until(lambda: not httpd.listening(), "it takes no new ones")
     assert all(map(alive, pids))
     assert held.release().status == 200
@@ -100,7 +100,7 @@ def test_graceful_stop_takes_too_long(httpd: Httpd) -> None:
     httpd.start()
     held = httpd.hold("shop", "a")
     httpd.note_segments()
-    os.kill(httpd.pid, GRACEFUL_STOP)
+    httpd.begin_stop(GRACEFUL_STOP)
     assert httpd.process is not None
     assert httpd.process.wait(30) == 0
     assert not alive(held.pid)
@@ -275,7 +275,7 @@ def test_watchdog_dies_meanwhile(httpd: Httpd) -> None:
     httpd.start()
     pid = int(httpd.get("/pid", "shop").text)
     watchdog = httpd.helper("watchdog")
-    os.kill(httpd.pid, signal.SIGTERM)
+    httpd.begin_stop()
     wait_until(lambda: httpd.log.matching(rf"\[{pid}\] is stopped"))
     kill9(watchdog)
     assert httpd.process is not None
@@ -298,7 +298,7 @@ def test_one_process(httpd: Httpd, sign: signal.Signals) -> None:
             httpd.helper("watchdog"), httpd.helper("spawner")]
     assert httpd.children() == []
     httpd.check()
-    os.kill(httpd.pid, sign)
+    httpd.begin_stop(sign)
     assert httpd.process is not None
     httpd.process.wait(40)
     wait_until(lambda: not any(map(alive, pids)), "all is gone")
@@ -323,7 +323,7 @@ def test_detached(httpd: Httpd) -> None:
     os.kill(parent, signal.SIGUSR1)
     wait_until(lambda: len(httpd.log.matching("resuming")) == 2, "graceful")
     assert httpd.get("/pid", "shop").text == str(app)
-    os.kill(parent, signal.SIGTERM)
+    httpd.begin_stop(parent=parent)
     wait_until(lambda: not alive(parent), "it ends")
     assert not any(map(alive, [app, *helpers]))
     assert not httpd.runtime.exists()

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 from typing import Any, Optional
 
@@ -181,9 +182,15 @@ class Httpd:
         """A hard restart: children and apps are ended first."""
         self.configure()
         before = len(self.log.matching(SERVES))
-        os.kill(self.pid, signal.SIGHUP)
+        self.begin_stop(signal.SIGHUP)
         wait_until(lambda: len(self.log.matching(SERVES)) > before,
                    "httpd resumed", 40)
+
+    def begin_stop(self, sign: int = signal.SIGTERM, parent: int = 0) -> None:
+        """Send its parent a signal that ends all children.
+        @param parent its pid, if it is not the process that was started"""
+        self.log.stops.append(time.time())
+        os.kill(parent or self.pid, sign)
 
     def stop(self, bound: float = 45.0, sign: int = signal.SIGTERM) -> None:
         """Stop, and wait for the end."""
@@ -191,7 +198,7 @@ class Httpd:
             return
         if self.process.poll() is None:
             self.note_segments()
-            os.kill(self.pid, sign)
+            self.begin_stop(sign)
             stacks.wait_for_end(self.process, bound)
         code = self.process.returncode
         assert code >= 0 or (self.pid, -code) in procs.SENT, \

@@ -210,8 +210,11 @@ static void suspend_connection(conn_rec *c, request_rec *r)
         return;
     if (c->cs->state != CONN_STATE_ASYNC_WAITIO)
         give_up(c, apppool_rehearsal_leave(s));
-    if (!apppool_rehearsal_done(s, APPPOOL_REHEARSAL_WAITS_ON) &&
-        apppool_rehearsal_done(s, APPPOOL_REHEARSAL_WAITS))
+    if (apppool_rehearsal_done(s, APPPOOL_REHEARSAL_WAITS_ON))
+        ap_log_cerror(APLOG_MARK, APLOG_DEBUG, 0, c,
+                      "apppool: this httpd is as known: WebSockets and event "
+                      "streams of this child hold no worker");
+    else if (apppool_rehearsal_done(s, APPPOOL_REHEARSAL_WAITS))
         s->link->renew_at = 0; /* a worker is to come soon */
     apppool_pump_give(s->link);
     APPPOOL_WINDOW("given");

@@ -307,8 +307,18 @@ def test_graceful(httpd: Httpd, opened: ExitStack) -> None:
 
 
 def test_stop(httpd: Httpd, opened: ExitStack) -> None:
+    """event also closes, without a word, the connections that its workers
+    have, and may crash then. So the workers put down what they parked. A worker
+    comes once more for the first connection of a child."""
     place = Place(httpd, opened)
-    end_in_order(place, httpd.stop)
+    child, = httpd.children()
+
+    def stop() -> None:
+        httpd.log.wait_for("this httpd is as known")
+        wait_until(lambda: procs.all_sleep(child), "no worker has a connection")
+        httpd.stop()
+
+    end_in_order(place, stop)
     assert not httpd.log.matching("AH00046")
 
 

@@ -265,9 +265,11 @@ class Httpd:
     # ---- its processes
 
     def children(self) -> list[int]:
-        """httpd's own children, without the watchdog."""
+        """httpd's own children: they have executed no program. The watchdog is
+        none, also when it has no command line yet."""
+        own = procs.command(self.pid)
         return [pid for pid in procs.children(self.pid)
-                if "apppool-" not in procs.command(pid)]
+                if procs.command(pid) == own]
 
     def spools(self) -> list[str]:
         """Temporary files of bodies and responses that are not empty."""

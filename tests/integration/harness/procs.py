@@ -64,24 +64,34 @@ def read(pid: int, name: str) -> bytes:
         return b""
 
 
-def threads(pid: int) -> set[str]:
-    """The states of its threads, or none if it is gone."""
+def of_threads(pid: int, name: str) -> list[bytes]:
+    """A file of each of its threads, or none if it is gone."""
     try:
         tids = os.listdir(PROC / str(pid) / "task")
     except OSError:
-        return set()
-    stats = [read(pid, f"task/{tid}/stat").rpartition(b")")[2].split()
-             for tid in tids]
+        return []
+    return [read(pid, f"task/{tid}/{name}") for tid in tids]
+
+
+def threads(pid: int) -> set[str]:
+    """The states of its threads, or none if it is gone."""
+    stats = [text.rpartition(b")")[2].split()
+             for text in of_threads(pid, "stat")]
     return {fields[0].decode() for fields in stats if fields}
 
 
 def waits(pid: int) -> list[str]:
     """The place in the kernel where each of its threads waits."""
-    try:
-        tids = os.listdir(PROC / str(pid) / "task")
-    except OSError:
-        return []
-    return [read(pid, f"task/{tid}/wchan").decode() for tid in tids]
+    return [text.decode() for text in of_threads(pid, "wchan")]
+
+
+def all_sleep(pid: int) -> bool:
+    """Was there a moment, just now, when none of its threads ran or was about
+    to run? A thread may wake another one between two looks at them: then that
+    one has still to run at the second look, or has got a CPU once more."""
+    before = of_threads(pid, "schedstat")
+    return threads(pid) == threads(pid) == {"S"} \
+        and of_threads(pid, "schedstat") == before
 
 
 def stat(pid: int) -> Optional[Stat]:

@@ -13,7 +13,7 @@ from harness import cgroups, procs, sentences
 from harness.disk import Disk, why_not
 from harness.httpd import Httpd
 from harness.late import Late
-from harness.notify import events, notifications, witness
+from harness.notify import PERIOD, events, notifications, witness
 from harness.places import SAMPLE
 from harness.procs import alive, kill9
 from harness.wait import wait_until
@@ -193,7 +193,7 @@ def test_unkillable(httpd: Httpd, disk: Disk) -> None:
     assert [one["pid"] for one in httpd.events("unkillable")] == [pid]
     notes = [*notifications(httpd)]
     if "unkillable" not in events(notes[0]):  # the kill was reported at once
-        notes = notifications(httpd, 2, 90)
+        notes = notifications(httpd, 2, 3 * PERIOD)
     unkillable, = [one for note in notes for one in
                 [*note["object"]["earlier"], note["object"]]
                 if one["event"] == "unkillable"]
@@ -285,7 +285,7 @@ def test_the_watchdog(httpd: Httpd, disk: Disk) -> None:
     spawner = httpd.helper("spawner")
     old = sink_watchdog(httpd, disk)
     new, = wait_until(lambda: {*httpd.helpers("watchdog")} - {old},
-                      "another watchdog", 90)
+                      "another watchdog", 180)
     assert sunk(old)
     httpd.log.wait_for(f"watchdog {old} survives SIGKILL")
     httpd.log.wait_for(rf"pid {new}\b.*joins the running spawner {spawner}")

@@ -63,20 +63,32 @@ CRASHED = "[core:notice] [pid 1:tid 1] AH00051: child pid 3 exit signal " \
     "Segmentation fault (11), possible coredump in /tmp"
 STOPPED = "[mpm_event:notice] [pid 1:tid 1] AH00491: caught SIGTERM, " \
     "shutting down"
+RESTARTS = "[mpm_event:notice] [pid 1:tid 1] AH00494: SIGHUP received.  " \
+    "Attempting to restart"
+SERVES = "[mpm_event:notice] [pid 1:tid 1] AH00489: Apache/2.4.71 " \
+    "configured -- resuming normal operations"
 
 
 @pytest.mark.parametrize("line", [
     NO_SOCKET, EBADF + "AH00468: error closing socket",
     EBADF + "AH03092: process_lingering_close: apr_pollset_add failure", CRASHED])
 @pytest.mark.parametrize("signals,expected", [
-    ([], False), ([-1], True), ([0.5], False), ([-3, -1], True),
-    ([-3], False)])
+    ([], False), ([-1], True), ([0.5], False), ([-9, -1], True),
+    ([-9], False), ([-3], False)])
 def test_at_a_stop(log: ErrorLog, line: str, signals: list[float],
                    expected: bool) -> None:
     """event itself says so while it is stopped, and at no other time."""
     log.stops = [WHEN + when for when in signals]
-    lines = write(log, (WHEN - 2, STOPPED), (WHEN, line), (WHEN + 1, STOPPED))
-    assert log.unexpected() == ([] if expected else lines[1:2])
+    lines = write(log, (WHEN - 8, STOPPED), (WHEN - 2, SERVES), (WHEN, line),
+                  (WHEN + 1, STOPPED))
+    assert log.unexpected() == ([] if expected else lines[2:3])
+
+
+def test_at_a_restart(log: ErrorLog) -> None:
+    """event says so before it stops its children."""
+    log.stops = [WHEN - 2]
+    write(log, (WHEN - 1, RESTARTS), (WHEN, CRASHED), (WHEN + 1, SERVES))
+    assert log.unexpected() == []
 
 
 def test_another_error_at_a_stop(log: ErrorLog) -> None:

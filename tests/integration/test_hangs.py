@@ -30,7 +30,7 @@ def names(hang: list[str]) -> str:
 def replaced(httpd: Httpd, pids: dict[str, int]) -> None:
     """Each of these processes was replaced by one that runs."""
     for name, pid in pids.items():
-        wait_until(lambda: not alive(pid), f"the {name} is ended", 120)
+        wait_until(lambda: not alive(pid), f"the {name} is ended", 240)
         wait_until(lambda: httpd.helpers(name) not in ([], [pid]),
                    f"the next {name}")
 

@@ -268,7 +268,7 @@ def test_httpd_itself_dies(httpd: Httpd) -> None:
             assert httpd.get("/pid", "shop").text == str(pid)
         wait_until(lambda: not any(alive(p) for p in (pid, daemon, spawner,
                                                       watchdog)),
-                   "apps and helpers are gone", 60)
+                   "apps and helpers are gone", 120)
     late.within(ORPHANS + 5)
     for orphan in orphans:
         kill9_if_alive(orphan)

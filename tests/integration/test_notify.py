@@ -52,7 +52,7 @@ def test_coalesced(httpd: Httpd) -> None:
         notifications(httpd)
     (httpd.dir / "broken").unlink()
     wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it starts")
-    first, second = notifications(httpd, 2, PERIOD + 30)
+    first, second = notifications(httpd, 2, 3 * PERIOD)
     assert events(second)[-1] == "backoff_closed"
     assert second["object"]["text"] == "it starts again"
     assert set(events(second)[:-1]) <= {"start_failed"}
@@ -84,7 +84,7 @@ def test_died_young(httpd: Httpd) -> None:
     note, = notifications(httpd)
     assert events(note)[:2] == ["start_failed", "backoff_opened"]
     assert "as soon as it was ready" in note["object"]["text"]
-    second = notifications(httpd, 2, PERIOD + 30)[1]
+    second = notifications(httpd, 2, 3 * PERIOD)[1]
     assert set(events(second)) == {"start_failed"}, \
         "that each of them was ready is no end of it"
 

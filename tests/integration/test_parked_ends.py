@@ -48,7 +48,7 @@ def test_not_watched_any_more(httpd: Httpd, opened: ExitStack) -> None:
         with case:
             lines = [place.tunnel("/bye", tls) for _ in range(10)]
             place.parked(10)
-            assert watched(child) == 20
+            wait_until(lambda: watched(child) == 20, "both of each")
             for line in lines:
                 says(line, b"good night\n")
             place.parked(0)

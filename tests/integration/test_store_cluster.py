@@ -269,7 +269,8 @@ def see_master(master: Hosted, slave: Hosted) -> None:
 def see_no_master(slave: Hosted) -> None:
     """Nobody has the address. The slave has all items, and says how old they
     are."""
-    wait_until(lambda: not cluster(slave)["connected"], "the master is gone")
+    wait_until(lambda: not cluster(slave)["connected"], "the master is gone",
+               120)
     wait_until(lambda: not cluster(slave)["ready"], "its copy is old")
     assert cluster(slave)["role"] == "slave"
     assert cluster(slave)["age_seconds"] > 10

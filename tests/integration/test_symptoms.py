@@ -260,7 +260,7 @@ def difference(httpd: Httpd, symptom: str, app: App | None,
     row = rows()[symptom]
     name = name or (app.name if app else httpd.apps[0].name)
     try:
-        wait_until(lambda: not is_so(httpd, row, app, name), symptom, 20)
+        wait_until(lambda: not is_so(httpd, row, app, name), symptom, 120)
     except Missed:
         return is_so(httpd, row, app, name)
     return ""

@@ -73,8 +73,8 @@ NO_SOCKET = re.compile(
 # The other connections may just be ending: the child may crash. Without our
 # module, this happened at 9 of 40 stops of httpd under load. At most one of
 # many children does it.
-STOPPED = re.compile(r"\[mpm_(event|worker):notice\] .*"
-                     r"(caught SIGTERM, shutting|SIGHUP received)")
+STOPPED = r"\[mpm_(event|worker):notice\] .*" \
+    r"(caught SIGTERM, shutting down|resuming normal operations)"
 BACKEND = re.compile(sentences.NO_BACKEND)
 
 # A process has taken more than a second for something that takes no time: a
@@ -201,13 +201,13 @@ class ErrorLog:
         return found if len(found) == 1 else []
 
     def is_in_stop(self, line: str) -> bool:
-        """Was it logged after the signal to httpd's parent, and before the
-        parent's line that says that all children have ended?"""
+        """Was it logged after the signal to httpd's parent, and before a line of
+        the parent that it only logs when all children have ended?"""
         when = time_of(line)
         begun = [stop for stop in self.stops if stop <= when]
         return begun != [] and not any(
             begun[-1] <= time_of(stopped) < when
-            for stopped in self.matching(STOPPED.pattern))
+            for stopped in self.matching(STOPPED))
 
     def was_killed(self, line: str) -> bool:
         match = CHILD.search(line)

@@ -58,6 +58,13 @@ def word(httpd: Httpd, app: App) -> str:
     return httpd.get(f"{HEALTH}?app={app.name}").text.strip()
 
 
+def says_why(httpd: Httpd, app: App) -> bool:
+    """A request that no process has seen gets a page about the last one."""
+    response = httpd.get("/pid", app.name, headers={"Accept": "text/html"})
+    assert response.status in (502, 503)
+    return b"Staying alive" in response.body and b"I am mortal" in response.body
+
+
 def test_backs_off(httpd: Httpd) -> None:
     """Whatever the process does with the request that it has, and whoever
     notices its end first. Otherwise it would be started twenty times a
@@ -81,10 +88,7 @@ def test_backs_off(httpd: Httpd) -> None:
         # The first one is free, or two if the machine was slow.
         assert len(httpd.log.matching(rf"{app.name}\[\d+\] starts as")) < 10
         assert state(httpd, app) == "failing", app.name
-        response = httpd.get("/pid", app.name, headers={"Accept": "text/html"})
-        assert response.status in (502, 503)
-        assert b"Staying alive" in response.body
-        assert b"I am mortal" in response.body
+        wait_until(lambda: says_why(httpd, app), "no try in this moment")
         wait_until(lambda: httpd.get("/pid", app.name) and
                    word(httpd, app) == "failing", "its health says so, too")
     (httpd.dir / "mortal").unlink()

@@ -70,9 +70,9 @@ NO_SOCKET = re.compile(
     "(AH(03092|03093|03465|10503): .*apr_pollset_add failure|"
     "AH00468: error closing socket)")
 
-# The other connections may just be ending: the child may crash. Without our
-# module, this happened at 9 of 40 stops of httpd under load. At most one of
-# many children does it.
+# A worker may just have ended one of these connections: then the child may
+# crash. Without our module, this happened at 9 of 40 stops of httpd under load.
+# At most one of many children does it.
 STOPPED = r"\[mpm_(event|worker):notice\] .*" \
     r"(caught SIGTERM, shutting down|resuming normal operations)"
 BACKEND = re.compile(sentences.NO_BACKEND)

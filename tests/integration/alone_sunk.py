@@ -3,6 +3,7 @@
 signal ends them, and a process that reads their memory waits as well."""
 import os
 import pwd
+import signal
 import subprocess
 from contextlib import contextmanager
 from typing import Callable, Iterator
@@ -213,10 +214,27 @@ def test_unkillable(httpd: Httpd, disk: Disk) -> None:
     httpd.check()
 
 
+@contextmanager
+def silent(httpd: Httpd, helper: int) -> Iterator[None]:
+    """It writes no line meanwhile: about a process of another test, for
+    example. It holds no lock either."""
+    if sunk(helper):
+        yield
+        return
+    procs.freeze(helper)
+    try:
+        wait_until(lambda: not procs.copies(helper), "its child has ended")
+        httpd.status()
+        yield
+    finally:
+        os.kill(helper, signal.SIGCONT)
+
+
 def sink_helper(httpd: Httpd, disk: Disk, pid: Callable[[], int],
-                cause: Callable[[], None]) -> int:
+                other: int, cause: Callable[[], None]) -> int:
     """The log of our helpers is on the disk. Wait until the helper waits for
-    the disk, which writes a line because of `cause`. @return its pid"""
+    the disk, which writes a line because of `cause`. The other helper writes
+    none. @return its pid"""
     link = httpd.runtime / "errorlog"
     beside = httpd.runtime / "beside"
 
@@ -225,24 +243,26 @@ def sink_helper(httpd: Httpd, disk: Disk, pid: Callable[[], int],
         beside.rename(link)
 
     real = os.readlink(link)
-    lead_to(str(disk.file))
-    cause()
-    wait_until(lambda: disk.held and all(sunk(pid()) for _ in range(20)),
-               "it waits in the kernel")
-    lead_to(real)
+    with silent(httpd, other):
+        lead_to(str(disk.file))
+        cause()
+        wait_until(lambda: disk.held and all(sunk(pid()) for _ in range(20)),
+                   "it waits in the kernel")
+        lead_to(real)
     return pid()
 
 
 def sink_spawner(httpd: Httpd, disk: Disk) -> int:
     app = int(httpd.get("/pid", "shop").text)
-    return sink_helper(httpd, disk, httpd.spawner_now,
+    return sink_helper(httpd, disk, httpd.spawner_now, httpd.watchdog_now(),
                        lambda: procs.send(app, 9))
 
 
 def sink_watchdog(httpd: Httpd, disk: Disk) -> int:
     """The next watchdog, which logs that it joins the spawner."""
     old = httpd.watchdog_now()
-    return sink_helper(httpd, disk, httpd.watchdog_now, lambda: kill9(old))
+    return sink_helper(httpd, disk, httpd.watchdog_now, httpd.spawner_now(),
+                       lambda: kill9(old))
 
 
 HANG = (r"(spawner|watchdog) \d+ (has (not|had no)|survives|ended|died|was told)",

@@ -265,11 +265,8 @@ class Httpd:
     # ---- its processes
 
     def children(self) -> list[int]:
-        """httpd's own children: they have executed no program. The watchdog is
-        none, also when it has no command line yet."""
-        own = procs.command(self.pid)
-        return [pid for pid in procs.children(self.pid)
-                if procs.command(pid) == own]
+        """The watchdog is none, also when it has no command line yet."""
+        return procs.copies(self.pid)
 
     def spools(self) -> list[str]:
         """Temporary files of bodies and responses that are not empty."""

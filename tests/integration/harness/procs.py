@@ -140,6 +140,12 @@ def children(pid: int) -> list[int]:
             and s.ppid == pid and s.state not in "ZX"]
 
 
+def copies(pid: int) -> list[int]:
+    """Its children that it has forked and that have executed no program, as the
+    spawner's search for processes is one."""
+    return [child for child in children(pid) if command(child) == command(pid)]
+
+
 def children_at_once(pid: int) -> list[int]:
     """The child processes of its first thread, from a single file. One may be
     missing while another one ends."""

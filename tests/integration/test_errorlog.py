@@ -84,11 +84,16 @@ def test_at_a_stop(log: ErrorLog, line: str, signals: list[float],
     assert log.unexpected() == ([] if expected else lines[2:3])
 
 
-def test_at_a_restart(log: ErrorLog) -> None:
-    """event says so before it stops its children."""
-    log.stops = [WHEN - 2]
-    write(log, (WHEN - 1, RESTARTS), (WHEN, CRASHED), (WHEN + 1, SERVES))
-    assert log.unexpected() == []
+@pytest.mark.parametrize("signals,expected", [([-2], False),
+                                              ([-2, 2], True)])
+def test_at_a_restart(log: ErrorLog, signals: list[float],
+                      expected: bool) -> None:
+    """event says so before it stops its children. There is at most one crash
+    for each stop."""
+    log.stops = [WHEN + when for when in signals]
+    lines = write(log, (WHEN - 1, RESTARTS), (WHEN, CRASHED), (WHEN, CRASHED),
+                  (WHEN + 1, SERVES), (WHEN + 3, STOPPED))
+    assert log.unexpected() == ([] if expected else lines[1:3])
 
 
 def test_another_error_at_a_stop(log: ErrorLog) -> None:

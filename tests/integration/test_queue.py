@@ -184,7 +184,7 @@ def test_waiters_get_a_response_at_a_stop(httpd: Httpd, what: str) -> None:
         with pytest.raises((OSError, HTTPException)):
             one.result()
     lines = (httpd.dir / "access.log").read_text().splitlines()
-    assert lines.count("503 /pid") == 3 or httpd.log.crash_at_stop()
+    assert lines.count("503 /pid") == 3 or httpd.log.crashes_at_stops()
 
 
 def test_open_request_at_a_stop(httpd: Httpd) -> None:

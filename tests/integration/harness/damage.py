@@ -32,7 +32,7 @@ def look(httpd: Httpd, passed: bool, missed: bool) -> None:
             none("crashed", httpd.log.crashes())
         if missed:
             # Elsewhere, this crash is forgiven, because httpd is its cause.
-            none("crashed at the stop", httpd.log.crash_at_stop())
+            none("crashed at the stop", httpd.log.crashes_at_stops())
 
 
 def none(what: str, found: list[str]) -> None:

@@ -72,7 +72,7 @@ NO_SOCKET = re.compile(
 
 # A worker may just have ended one of these connections: then the child may
 # crash. Without our module, this happened at 9 of 40 stops of httpd under load.
-# At most one of many children does it.
+# More than one child for each stop do not.
 STOPPED = r"\[mpm_(event|worker):notice\] .*" \
     r"(caught SIGTERM, shutting down|resuming normal operations)"
 BACKEND = re.compile(sentences.NO_BACKEND)
@@ -191,14 +191,15 @@ class ErrorLog:
         found = [line for line in self.matching(CRASH.pattern)
                  if not self.may_crash and not self.was_killed(line)
                  and not was_ended(line)]
-        return [] if found == self.crash_at_stop() else found
+        return [] if found == self.crashes_at_stops() else found
 
-    def crash_at_stop(self) -> list[str]:
-        """The child that crashed when httpd was stopped, if that was one."""
+    def crashes_at_stops(self) -> list[str]:
+        """The children that crashed when httpd was stopped, if they are no more
+        than the stops."""
         found = [line for line in self.matching(CHILD.pattern)
                  if CHILD.search(line)[2] == "11"  # type: ignore[index]
                  and self.is_in_stop(line)]
-        return found if len(found) == 1 else []
+        return found if len(found) <= len(self.stops) else []
 
     def is_in_stop(self, line: str) -> bool:
         """Was it logged after the signal to httpd's parent, and before a line of

@@ -72,7 +72,7 @@ NO_SOCKET = re.compile(
 
 # A worker may just have ended one of these connections: then the child may
 # crash. Without our module, this happened at 9 of 40 stops of httpd under load.
-# More than one child for each stop do not.
+# There is at most one such child for each stop.
 STOPPED = r"\[mpm_(event|worker):notice\] .*" \
     r"(caught SIGTERM, shutting down|resuming normal operations)"
 BACKEND = re.compile(sentences.NO_BACKEND)

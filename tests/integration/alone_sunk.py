@@ -3,7 +3,6 @@
 signal ends them, and a process that reads their memory waits as well."""
 import os
 import pwd
-import signal
 import subprocess
 from contextlib import contextmanager
 from typing import Callable, Iterator
@@ -221,13 +220,10 @@ def silent(httpd: Httpd, helper: int) -> Iterator[None]:
     if sunk(helper):
         yield
         return
-    procs.freeze(helper)
-    try:
+    with procs.frozen(helper):
         wait_until(lambda: not procs.copies(helper), "its child has ended")
         httpd.status()
         yield
-    finally:
-        os.kill(helper, signal.SIGCONT)
 
 
 def sink_helper(httpd: Httpd, disk: Disk, pid: Callable[[], int],

@@ -71,7 +71,8 @@ SERVES = "[mpm_event:notice] [pid 1:tid 1] AH00489: Apache/2.4.71 " \
 
 @pytest.mark.parametrize("line", [
     NO_SOCKET, EBADF + "AH00468: error closing socket",
-    EBADF + "AH03092: process_lingering_close: apr_pollset_add failure", CRASHED])
+    EBADF + "AH03092: process_lingering_close: apr_pollset_add failure",
+    CRASHED])
 @pytest.mark.parametrize("signals,expected", [
     ([], False), ([-1], True), ([0.5], False), ([-9, -1], True),
     ([-9], False), ([-3], False)])

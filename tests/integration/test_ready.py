@@ -1,7 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """AppReady: when does a new process get its first request?"""
-import os
-import signal
 import subprocess
 
 import pytest
@@ -11,7 +9,7 @@ from harness.cases import cases
 from harness.config import App
 from harness.httpd import Httpd
 from harness.places import can_mount
-from harness.procs import children, freeze, kill9
+from harness.procs import children, frozen, kill9
 from harness.wait import wait_until
 
 pytestmark = pytest.mark.one_mpm("the spawner finds out")
@@ -174,14 +172,10 @@ def test_notify_while_no_spawner_runs(httpd: Httpd) -> None:
     wait_until(lambda: httpd.log.matching("starts as"), "it is executed")
     pid, = httpd.pids(app, "starting")
     wait_until(lambda: children(pid), "it will say so")
-    watchdog = httpd.helper("watchdog")
-    freeze(watchdog)
-    try:
+    with frozen(httpd.helper("watchdog")):
         kill9(httpd.helper("spawner"))
         (httpd.dir / "warm").touch()
         wait_until(lambda: not children(pid), "it has said so")
-    finally:
-        os.kill(watchdog, signal.SIGCONT)
     assert first.result(30).text == str(pid)
     httpd.log.wait_for("nobody hears it: .*refused")
 

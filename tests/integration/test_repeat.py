@@ -2,8 +2,6 @@
 """Which requests may be sent again. After the first byte: a GET, HEAD or
 OPTIONS request without a body, once, over a new connection. Nobody knows what
 the process has read when a connection breaks."""
-import os
-import signal
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Optional
@@ -203,8 +201,7 @@ def test_a_dying_process_gets_none(httpd: Httpd, protocol: str) -> None:
                   "MinInstances 2", "AppPreStart On", program="half_dead.py")
     httpd.start()
     httpd.settles(active=0, count=6)
-    procs.freeze(httpd.helper("spawner"))
-    try:
+    with procs.frozen(httpd.helper("spawner")):
         for (number, (method, body)), case in cases(enumerate(rows)):
             with case:
                 dying = int(httpd.get("/", f"shop{number}").text)
@@ -213,5 +210,3 @@ def test_a_dying_process_gets_none(httpd: Httpd, protocol: str) -> None:
                 response = httpd.request(method, "/", f"shop{number}", body)
                 assert response.status == 200
                 assert int(response.text) != dying
-    finally:
-        os.kill(httpd.helper("spawner"), signal.SIGCONT)

@@ -10,7 +10,7 @@ import pytest
 from harness.client import Pending
 from harness.config import App
 from harness.httpd import Httpd
-from harness.procs import alive, command, freeze, kill9, read
+from harness.procs import alive, command, freeze, kill9, read, waits
 from harness.wait import wait_until
 
 pytestmark = pytest.mark.one_mpm("the spawner looks at the process")
@@ -37,11 +37,10 @@ def limit(httpd: Httpd, app: App, time: str = "500ms") -> None:
 def asleep(pid: int) -> int:
     """The number of threads that sleep, each by itself: a thread that waits
     for a lock waits for another one."""
-    places = [read(pid, f"task/{tid}/wchan")
-              for tid in os.listdir(f"/proc/{pid}/task")]
+    places = waits(pid)
     if len(places) > 1:
-        places = [place for place in places if b"futex" not in place]
-    return sum(place not in (b"", b"0") for place in places)
+        places = [place for place in places if "futex" not in place]
+    return sum(place not in ("", "0") for place in places)
 
 
 def get_stuck(httpd: Httpd, pid: int, path: str, sleepers: int = 1

@@ -143,7 +143,8 @@ def children(pid: int) -> list[int]:
 def copies(pid: int) -> list[int]:
     """Its children that it has forked and that have executed no program, as the
     spawner's search for processes is one."""
-    return [child for child in children(pid) if command(child) == command(pid)]
+    own = command(pid)
+    return [child for child in children(pid) if command(child) == own]
 
 
 def children_at_once(pid: int) -> list[int]:
@@ -275,6 +276,15 @@ def freeze(pid: int) -> None:
     thread, which stops the others when it gets a CPU."""
     os.kill(pid, signal.SIGSTOP)
     wait_until(lambda: threads(pid) <= set("Tt"), f"{pid} is stopped")
+
+
+@contextmanager
+def frozen(pid: int) -> Iterator[None]:
+    freeze(pid)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
 
 
 @contextmanager

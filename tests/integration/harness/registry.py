@@ -1,15 +1,13 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Changes of the spawner's registry (spawner/process/registry.h) between two
 spawners."""
-import os
-import signal
 import struct
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Iterator
 
 from harness.httpd import Httpd
-from harness.procs import freeze, kill9
+from harness.procs import frozen, kill9
 
 SIZE = 512
 LAYOUT = struct.Struct("=IIQQqqQiIIHHIII256sIIIQQI")
@@ -46,9 +44,6 @@ def between_spawners(httpd: Httpd) -> Iterator[Path]:
     """The spawner was killed, and no other one starts before the end of the
     block."""
     watchdog, spawner = httpd.helper("watchdog"), httpd.helper("spawner")
-    freeze(watchdog)
-    try:
+    with frozen(watchdog):
         kill9(spawner)
         yield httpd.runtime / "registry"
-    finally:
-        os.kill(watchdog, signal.SIGCONT)
